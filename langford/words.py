@@ -231,10 +231,11 @@ def shortened(text: str, longest: int = 240) -> str:
 def some(values: Sequence[object], most: int, noun: str = "", between: str = ", ") -> str:
     """The first of some values, and how many more there are.
 
-    >>> some([3, 5, 8], 2), some(["one", "two"], 2), some(range(3000), 1, " tasks")
-    ('3, 5 and 1 more', 'one, two', '0 and 2,999 more tasks')
+    >>> some([3, 5, 8], 2), some(["one", "two"], 2), some(range(3000), 1, "task"), some([3, 5], 1, "task")
+    ('3, 5 and 1 more', 'one, two', '0 and 2,999 more tasks', '3 and 1 more task')
     """
-    more = f" and {len(values) - most:,} more{noun}" if len(values) > most else ""
+    left = len(values) - most
+    more = f" and {several(left, f'more {noun}') if noun else f'{left:,} more'}" if left > 0 else ""
     return between.join(map(str, values[:most])) + more
 
 

@@ -223,4 +223,4 @@ def holders_in_words(transaction: Transaction, token: str | None = None) -> str:
     """
     names = presence.Names(transaction)
     rows = [row for row in transaction.execute(_HELD) if token in (None, row.token)]
-    return some([f"{row.leases:,} by {names.name(row.id, row.host, row.token)}" for row in rows], NAMED, " workers")
+    return some([f"{row.leases:,} by {names.name(row.id, row.host, row.token)}" for row in rows], NAMED, "worker")

@@ -84,7 +84,7 @@ def changed(campaign: str, change: str, workers: Sequence[WorkerView]) -> None:
     one, many = CHANGES[change]
     hosts = Counter(worker.host for worker in workers)
     named = [f"{host} ({number:,})" for host, number in hosts.most_common()]
-    message = f"{len(workers):,} workers {many(workers)}: {some(named, NAMED, ' machines')}"
+    message = f"{len(workers):,} workers {many(workers)}: {some(named, NAMED, 'machine')}"
     if len(workers) == 1:
         message = f"worker {workers[0].worker_id} on {workers[0].host} {one(workers[0])}"
     listed = [_worker_fields(worker) for worker in workers[:LISTED]]
