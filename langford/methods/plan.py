@@ -117,7 +117,11 @@ class Plan(ABC):
         return sorted(self.tasks, key=lambda index: -self.work[index])
 
     def require(self, index: int) -> None:
-        """Raises TaskIndexOutOfRange unless the plan has a task of this index."""
+        """Raises TaskIndexOutOfRange unless the plan has a task of this index.
+
+        Args:
+            index: of the task, from 0.
+        """
         if index not in self.tasks:
             raise TaskIndexOutOfRange(
                 f"task {index} is not one of the {several(len(self.work), 'task')} (0..{len(self.work) - 1}) of "

@@ -109,12 +109,20 @@ class Problem:
 
     @classmethod
     def hooked_langford(cls, n: int) -> Problem:
-        """Langford differences over 2n+1 places with place 2n empty."""
+        """Langford differences over 2n+1 places with place 2n empty.
+
+        Args:
+            n: how many colours.
+        """
         return cls.named("hooked-langford", n)
 
     @classmethod
     def hooked_skolem(cls, n: int) -> Problem:
-        """Skolem differences over 2n+1 places with place 2n empty (A004076)."""
+        """Skolem differences over 2n+1 places with place 2n empty (A004076).
+
+        Args:
+            n: how many colours.
+        """
         return cls.named("hooked-skolem", n)
 
     @classmethod
@@ -169,8 +177,12 @@ class Problem:
     def parse(cls, text: str) -> Problem:
         """The problem that is named in words, by its :attr:`name`, or by a sequence of the OEIS and an index.
 
-        ``langford families`` and docs/families.md list the words.  Raises BadProblem, which names the nearest right
-        word for a wrong one.
+        ``langford families`` and docs/families.md list the words.
+
+        Args:
+            text: the words, the name, or the sequence and the index.
+
+        Raises BadProblem, which names the nearest right word for a wrong one.
 
         >>> print(Problem.parse("near-skolem 12 missing 5"))
         near-Skolem(2,12) without 5
@@ -352,7 +364,11 @@ class Problem:
         return int(covered == self.free_mask)
 
     def mirror(self, mask: int) -> int:
-        """The mask of the mirrored row."""
+        """The mask of the mirrored row.
+
+        Args:
+            mask: of places of the row.
+        """
         return int(f"{mask:0{self.places}b}"[::-1], 2)
 
     def published(self, arrangements: int) -> int:

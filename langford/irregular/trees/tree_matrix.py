@@ -88,15 +88,28 @@ class TreeMatrix:
         return compress(self.tree.above, self.tree.depth, self.factors)
 
     def forward(self, b: Array, method: SolveMethod = "compression") -> Array:
-        """z with Lz = b, float64[n] or [n, k]: an upward accumulation; raises as :meth:`solve`."""
+        """z with Lz = b, float64[n] or [n, k]: an upward accumulation; raises as :meth:`solve`.
+
+        Args:
+            b, method: as for :meth:`solve`.
+        """
         return self._solved(b, method, "forward")
 
     def backward(self, b: Array, method: SolveMethod = "compression") -> Array:
-        """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation; raises as :meth:`solve`."""
+        """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation; raises as :meth:`solve`.
+
+        Args:
+            b, method: as for :meth:`solve`.
+        """
         return self._solved(b, method, "backward")
 
     def solve(self, b: Array, method: SolveMethod = "compression") -> Array:
-        """x with Ax = b, float64[n] or [n, k]; raises BadInput."""
+        """x with Ax = b, float64[n] or [n, k]; raises BadInput.
+
+        Args:
+            b: the right side, or several as columns, [n] or [n, k].
+            method: ``compression`` or ``levels``, see the class.
+        """
         return self._solved(b, method, "solve")
 
     def _solved(self, b: Array, method: SolveMethod, what: str) -> Array:
