@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from socket import gethostname
 
 from db.errors import LedgerUnusable
-from langford.machine.durable import sync_folder, take_name
-from langford.machine.process import has_ended
+from langford.machine.durable import sync_folder, take_name, unfinished_beside
 
 NETWORK_FILE_SYSTEMS = {
     "nfs",
@@ -74,8 +71,7 @@ def new_file(file: Path | None) -> Iterator[Path | None]:
         yield None
         return
     file = Path(os.path.realpath(file))
-    _delete_leftovers(file)
-    unfinished = file.with_name(f".{file.name}.{gethostname()}.{os.getpid()}")
+    unfinished = unfinished_beside(file)
     try:
         yield unfinished
         if holds_commits(waiting_beside(unfinished)):
@@ -88,17 +84,6 @@ def new_file(file: Path | None) -> Iterator[Path | None]:
         for each in (unfinished, waiting_beside(unfinished), Path(f"{unfinished}-shm")):
             with suppress(OSError):
                 each.unlink()
-
-
-def _delete_leftovers(file: Path) -> None:
-    """Delete unfinished files of that name, and what SQLite keeps beside them, of processes killed on this host."""
-    pattern = re.compile(re.escape(f".{file.name}.{gethostname()}.") + r"(\d{1,9})(-wal|-shm)?")
-    with suppress(OSError):
-        for entry in list(file.parent.iterdir()):
-            found = pattern.fullmatch(entry.name)
-            # One with the number of this process was left by an earlier process.
-            if found and (int(found[1]) == os.getpid() or has_ended(int(found[1]))):
-                entry.unlink()
 
 
 def _give_name(unfinished: Path, file: Path) -> None:

@@ -43,7 +43,7 @@ SUFFIX = ".result.json"
 LOCK = ".lock"
 MAX_FILE = 100_000
 TRIALS = 100
-UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
+UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.(.*\.)?\d+", re.DOTALL)
 """A file that was being written when a worker crashed, see :func:`langford.machine.durable.replace_file`."""
 
 

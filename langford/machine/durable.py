@@ -11,9 +11,11 @@ import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from socket import gethostname
 from typing import IO
 
 from langford.errors import LangfordError
+from langford.machine.process import has_ended
 
 LASTING = {
     "a database": rb"SQLite format 3\0",
@@ -46,10 +48,8 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
         file.write_bytes(content)
         return
     named, file = file, file if private else Path(os.path.realpath(file))
-    # Two threads of one process may replace a file at the same time, so the number is that of the thread.
-    unfinished = file.with_name(f".{file.name}.{threading.get_native_id()}")
+    unfinished = unfinished_beside(file)
     try:
-        unfinished.unlink(missing_ok=True)  # left by a process that crashed, or a link that another user made
         with open(unfinished, "xb", opener=partial(os.open, mode=0o600 if private else 0o666)) as stream:
             stream.write(content)
             stream.flush()
@@ -61,6 +61,24 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
         error.filename, error.filename2 = str(named), None
         raise
     sync_folder(file.parent)
+
+
+def unfinished_beside(file: Path) -> Path:
+    """Where this thread writes a file that gets its name later.
+
+    Files of this kind that processes of this host left when they were killed are deleted, with what SQLite keeps
+    beside them, and so are links that another user made in their place.
+    """
+    start = f".{file.name}.{gethostname()}."
+    number = threading.get_native_id()  # two threads of one process may replace a file at the same time
+    pattern = re.compile(re.escape(start) + r"(\d{1,9})(-wal|-shm)?")
+    with suppress(OSError):
+        for entry in list(file.parent.iterdir()):
+            found = pattern.fullmatch(entry.name)
+            # One with the number of this thread was left by an earlier process.
+            if found and (int(found[1]) == number or has_ended(int(found[1]))):
+                entry.unlink()
+    return file.with_name(f"{start}{number}")
 
 
 def take_name(file: Path) -> None:

@@ -123,7 +123,7 @@ def test_the_living_are_left_alone_and_the_dead_are_adopted(machine: Machine) ->
         outbox.put(delivery(Credential(number, "n"), TRUE[number]))
     die(dead)
     die(elsewhere)
-    (dead.folder / ".7.n.result.json.4711").write_text("{")  # half a file, see replace_file
+    (dead.folder / ".7.n.result.json.host.example.4711").write_text("{")  # half a file, see replace_file
     heir = machine.outbox()
     assert heir.waiting() == [delivery(Credential(1, "n"), TRUE[1])]
     assert not dead.folder.exists()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -131,11 +135,31 @@ def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path: Path
     """In a folder that other users can write to, they know its name beforehand."""
     theirs, file = tmp_path / "theirs", tmp_path / "file"
     theirs.write_bytes(b"before")
-    (tmp_path / f".file.{threading.get_native_id()}").symlink_to(theirs)
+    (tmp_path / f".file.{gethostname()}.{threading.get_native_id()}").symlink_to(theirs)
     replace_file(file, CONTENT, private)
     assert theirs.read_bytes() == b"before"
     assert file.read_bytes() == CONTENT
     assert not file.is_symlink()
+
+
+def test_what_a_killed_process_left_is_deleted_by_the_next_one(tmp_path: Path) -> None:
+    file, running = tmp_path / "file", tmp_path / f".file.{gethostname()}.{os.getppid()}"
+    running.touch()
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(file)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == 2
+    replace_file(file, CONTENT)
+    assert sorted(os.listdir(tmp_path)) == sorted([file.name, running.name])
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from langford.machine.durable import replace_file
+os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+replace_file(Path(sys.argv[1]), b"half")
+"""
+"""A process that is killed while it writes a file."""
 
 
 def test_threads_may_replace_one_file_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
