@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from contextlib import closing, suppress
+from filecmp import cmp
 from itertools import count
 from pathlib import Path
 
@@ -84,12 +85,20 @@ def _copy(file: Path, copy: Path) -> None:
 
 
 def _named(unfinished: Path, name: str) -> Path:
-    """Give a file the first of the names NAME, NAME-2, NAME-3, … that is free; returns its path."""
+    """Give a file the first of the names NAME, NAME-2, NAME-3, … that is free; returns its path.
+
+    What an upgrade left there that was killed is used: the same content, or nothing yet.
+    """
     for number in count(1):
         path = unfinished.with_name(name if number == 1 else f"{name}-{number}")
         with suppress(FileExistsError):
             take_name(path)
             break
+        if path.is_file() and not path.is_symlink():
+            if cmp(unfinished, path, shallow=False):
+                return path
+            if not path.stat().st_size:
+                break
     unfinished.replace(path)
     sync_folder(path.parent)
     return path
