@@ -49,7 +49,7 @@ from db.records import (
 from db.states import GONE, Ending, Outcome, Role
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, complaints, enrolment, exports, rechecks, waiting, witnesses
+from db.trust import acceptance, complaints, draw, enrolment, exports, rechecks, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
 from db.work import accounts, deadlines, leases, lifecycle, presence, queries, tokens, transitions
 from db.work.accounts import NO_CREDIT, Credit
@@ -143,7 +143,7 @@ class Campaign:
     def set_recheck_share(self, share: float) -> None:
         """It applies to results that were accepted before, too."""
         with self.writing() as transaction:
-            transitions.set_recheck_share(transaction, share)
+            draw.set_share(transaction, share)
         self.record = replace(self.record, recheck_share=share)
 
     @cached_property
@@ -548,7 +548,7 @@ class Campaign:
     def reopen(self) -> int:
         """Make the tasks that were set aside ready again; returns their number."""
         with self.writing() as transaction:
-            return transitions.reopen(transaction)
+            return lifecycle.reopen(transaction)
 
     # -- views ----------------------------------------------------------------------------
 

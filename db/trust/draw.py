@@ -20,8 +20,8 @@ from sqlalchemy import select, update
 from db.attempts import Delivery
 from db.files.promise import Promise, in_words
 from db.records import AttemptRecord, CampaignRecord
-from db.schema.dialects import among
-from db.schema.models import Result, Voter
+from db.schema.dialects import among, close_to_writers
+from db.schema.models import Attempt, Campaign, Result, Voter
 from db.states import VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
@@ -79,6 +79,32 @@ def lots(
     return by_attempt
 
 
+def set_share(transaction: Transaction, share: float) -> None:
+    """Set the share of a campaign, from 0 to 1; it applies to results that were accepted before, too."""
+    # A result that arrives meanwhile waits before its statement begins, which then reads the new share.
+    close_to_writers(transaction.connection, Result)
+    transaction.execute(update(Campaign).where(Campaign.id == CAMPAIGN).values(recheck_share=share))
+    if share:
+        _list_results(transaction)
+
+
+def _raise_share(transaction: Transaction, share: float) -> None:
+    """Raise the share to at least this one, in a transaction that takes results afterwards."""
+    transitions.one_at_a_time(transaction)
+    # In the order of lifecycle.close(): an import and a deletion wait for each other without a deadlock.
+    for table in (Attempt, Result):
+        close_to_writers(transaction.connection, table)
+    smaller = Campaign.id == CAMPAIGN, Campaign.recheck_share < share
+    transaction.execute(update(Campaign).where(*smaller).values(recheck_share=share))
+    _list_results(transaction)
+
+
+def _list_results(transaction: Transaction) -> None:
+    """Add all results of a campaign to the index of the draw."""
+    unlisted = Result.campaign_id == CAMPAIGN, ~Result.listed
+    transaction.execute(update(Result).where(*unlisted).values(listed=True))
+
+
 _DRAW_PROMISED = (
     update(Result)
     .where(Result.campaign_id == CAMPAIGN, among(Result.task_index, "tasks"), Result.lot > DRAWN)
@@ -90,7 +116,7 @@ def promised(transaction: Transaction, campaign: CampaignRecord, promise: Promis
     """Raise a campaign's share to that of a file, before the file's results are taken; returns the campaign."""
     if promise is None or promise.share <= campaign.recheck_share:
         return campaign
-    transitions.raise_recheck_share(transaction, promise.share)
+    _raise_share(transaction, promise.share)
     return replace(campaign, recheck_share=promise.share)
 
 

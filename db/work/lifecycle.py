@@ -1,4 +1,4 @@
-"""Cancelling, renaming and deleting a campaign; each function is one change within a transaction."""
+"""Cancelling, reopening, renaming and deleting a campaign; each function is one change within a transaction."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ def cancel(transaction: Transaction) -> tuple[int, int]:
     if ended or set_aside:
         transitions.record(transaction, EventKind.SET_ASIDE, detail=f"{several(set_aside, 'task')}: {NOTE}")
     return ended, set_aside
+
+
+def reopen(transaction: Transaction) -> int:
+    """Make the tasks that were set aside ready again; returns their number."""
+    set_aside = Task.campaign_id == CAMPAIGN, Task.state == TaskState.SET_ASIDE
+    last = select(func.coalesce(func.max(Attempt.id), 0)).scalar_subquery()
+    fresh = update(Task).where(*set_aside).values(state=TaskState.READY, failures=0, deaths=0, retried=last)
+    return transaction.execute(fresh).rowcount
 
 
 def rename(transaction: Transaction, name: str, where: str) -> None:

@@ -118,7 +118,7 @@ def _insertion(dialect: str) -> Any:
         Result.lot,
         Result.voter_id,
     ]
-    # Within the same statement, see transitions.set_recheck_share().
+    # Within the same statement, see db.trust.draw.set_share().
     has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
     rows = given(dialect, columns).add_columns(CAMPAIGN, Now(), has_share)
     new = insert_new(dialect, Result).from_select(

@@ -31,8 +31,8 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import digest
 from db.schema.declaring import aliased
-from db.schema.dialects import Now, among, close_to_writers, given, update_statistics
-from db.schema.models import Attempt, Campaign, Event, Ledger, Result, Task, Voter, Worker, same_task
+from db.schema.dialects import Now, among, given, update_statistics
+from db.schema.models import Attempt, Event, Ledger, Task, Voter, Worker, same_task
 from db.states import EventKind, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 
@@ -211,14 +211,6 @@ def record(
     )
 
 
-def reopen(transaction: Transaction) -> int:
-    """Make the tasks that were set aside ready again; returns their number."""
-    set_aside = Task.campaign_id == CAMPAIGN, Task.state == TaskState.SET_ASIDE
-    last = select(func.coalesce(func.max(Attempt.id), 0)).scalar_subquery()
-    fresh = update(Task).where(*set_aside).values(state=TaskState.READY, failures=0, deaths=0, retried=last)
-    return transaction.execute(fresh).rowcount
-
-
 _SETTLEMENTS = select(Ledger.uuid).with_for_update()
 
 
@@ -228,29 +220,3 @@ def one_at_a_time(transaction: Transaction) -> None:
     To be called before anything is changed: a transaction that waits here must not hold locks.
     """
     transaction.connection.execute(_SETTLEMENTS).all()
-
-
-def set_recheck_share(transaction: Transaction, share: float) -> None:
-    """``share``: from 0 to 1."""
-    # A result that arrives meanwhile waits before its statement begins, which then reads the new share.
-    close_to_writers(transaction.connection, Result)
-    transaction.execute(update(Campaign).where(Campaign.id == CAMPAIGN).values(recheck_share=share))
-    if share:
-        _list_results(transaction)
-
-
-def raise_recheck_share(transaction: Transaction, share: float) -> None:
-    """Raise the share to at least this one, in a transaction that takes results afterwards."""
-    one_at_a_time(transaction)
-    # In the order of lifecycle.close(): an import and a deletion wait for each other without a deadlock.
-    for table in (Attempt, Result):
-        close_to_writers(transaction.connection, table)
-    smaller = Campaign.id == CAMPAIGN, Campaign.recheck_share < share
-    transaction.execute(update(Campaign).where(*smaller).values(recheck_share=share))
-    _list_results(transaction)
-
-
-def _list_results(transaction: Transaction) -> None:
-    """Add all results of a campaign to the index of the draw."""
-    unlisted = Result.campaign_id == CAMPAIGN, ~Result.listed
-    transaction.execute(update(Result).where(*unlisted).values(listed=True))

@@ -745,6 +745,15 @@ P LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
 -- dialects.update_statistics
 P ANALYZE task;
 
+-- draw._list_results
+S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND result.listed = 0;
+P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT result.listed;
+
+-- draw._raise_share
+  UPDATE campaign
+  SET recheck_share=:recheck_share
+  WHERE campaign.id = :campaign AND campaign.recheck_share < :recheck_share;
+
 -- draw.draw_promised
   UPDATE result
   SET lot=:lot
@@ -752,6 +761,9 @@ P ANALYZE task;
 
 -- draw.lots
   SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
+
+-- draw.set_share
+  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :campaign;
 
 -- enrolment._trusted_voter
   SELECT voter.id
@@ -986,6 +998,13 @@ P UPDATE attempt SET note=:note WHERE false;
 -- lifecycle.rename
   SELECT campaign.id FROM campaign WHERE campaign.name = :name;
   UPDATE campaign SET name=:name WHERE campaign.id = :campaign;
+
+-- lifecycle.reopen
+  UPDATE task
+  SET state=:state, failures=:failures, deaths=:deaths, retried=(
+    SELECT coalesce(max(attempt.id), :coalesce) AS coalesce_1 FROM attempt
+  )
+  WHERE task.campaign_id = :campaign AND task.state = :state;
 
 -- notices._due
   SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
@@ -1837,10 +1856,6 @@ P FOR NO KEY UPDATE;
   WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND attempt.ended IS NULL
   RETURNING task_index;
 
--- transitions._list_results
-S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND result.listed = 0;
-P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT result.listed;
-
 -- transitions.end
   UPDATE attempt
   SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
@@ -1966,26 +1981,11 @@ P WHERE true;
 -- transitions.one_at_a_time
 P SELECT ledger.uuid FROM ledger FOR UPDATE;
 
--- transitions.raise_recheck_share
-  UPDATE campaign
-  SET recheck_share=:recheck_share
-  WHERE campaign.id = :campaign AND campaign.recheck_share < :recheck_share;
-
 -- transitions.record
   INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 S VALUES (:campaign_id, :task_index, :attempt_id, NOW, :kind, :detail);
 P VALUES (:campaign_id, :task_index, :attempt_id, NOW, :kind, :detail)
 P RETURNING id;
-
--- transitions.reopen
-  UPDATE task
-  SET state=:state, failures=:failures, deaths=:deaths, retried=(
-    SELECT coalesce(max(attempt.id), :coalesce) AS coalesce_1 FROM attempt
-  )
-  WHERE task.campaign_id = :campaign AND task.state = :state;
-
--- transitions.set_recheck_share
-  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :campaign;
 
 -- transitions.set_state
   UPDATE task

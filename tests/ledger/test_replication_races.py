@@ -16,7 +16,7 @@ from sqlalchemy import Connection, text
 from db import Campaign, Ledger
 from db.errors import LedgerBusy, UntrustedResults, WorkerDistrusted
 from db.store.transaction import Transaction
-from db.trust import acceptance, witnesses
+from db.trust import acceptance, draw, witnesses
 from db.work import transitions
 from tests.support.campaigns import (
     HOUR,
@@ -157,7 +157,7 @@ def test_a_share_that_changes_while_a_result_is_accepted(
     [lease] = campaign.lease("a", 1, HOUR)
     with campaign.database.writing() as connection:
         if share_first:
-            transitions.set_recheck_share(Transaction(connection, campaign.campaign_id), 1.0)
+            draw.set_share(Transaction(connection, campaign.campaign_id), 1.0)
             later = other(lambda mine: events(mine, true_deliveries([lease])))
         else:
             accept(connection, campaign, False, lease)
