@@ -14,11 +14,11 @@ from typing import Any
 from msgspec.structs import asdict
 
 from db import Campaign
-from db.look.overview.records import ENDINGS, Overview, WorkerState, WorkerView
+from db.look.overview.records import ENDINGS, Overview, WorkerView
 from db.messages import iso
 from db.records import EventRecord
 from db.states import EventKind, Outcome
-from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
+from jobs.show.wording import LISTED, NAMED, WORDINGS, at_work, tasks_of
 from langford.words import about, now, percent, quantity, several, some
 
 NAME = "langford.server"
@@ -147,11 +147,10 @@ LOSSES = {
 
 def progress(overview: Overview) -> str:
     tasks, speed, eta = overview.tasks, overview.speed, overview.eta
-    present = occupied(overview)
     words = [
         f"{percent(overview.work.done)} of the work",
         f"{tasks.done:,}/{several(tasks.total, 'task')}",
-        several(present, "worker"),
+        several(at_work(overview), "worker"),
     ]
     if tasks.set_aside:
         words.append(f"{tasks.set_aside:,} set aside")
@@ -175,7 +174,7 @@ def going(overview: Overview) -> None:
         overview.campaign,
         tasks=asdict(overview.tasks),
         work=asdict(overview.work),
-        workers=occupied(overview),
+        workers=at_work(overview),
         speed=speed.now,
         speed_unit=speed.unit,
         tasks_per_minute=speed.tasks_per_minute_now,
@@ -183,10 +182,6 @@ def going(overview: Overview) -> None:
         eta_earliest=None if eta is None else iso(eta.earliest),
         eta_latest=None if eta is None else iso(eta.latest),
     )
-
-
-def occupied(overview: Overview) -> int:
-    return sum(worker.state is WorkerState.WORKING for worker in overview.workers)
 
 
 def done(overview: Overview) -> None:

@@ -82,6 +82,12 @@ def is_late(worker: WorkerView, now: float) -> bool:
     return now - worker.last_seen >= UNSEEN_SECONDS.get(worker.state, inf)
 
 
+def at_work(overview: Overview) -> int:
+    """How many workers hold tasks, without those that are late."""
+    working = (worker for worker in overview.workers if worker.state is WorkerState.WORKING)
+    return sum(not is_late(worker, overview.now) for worker in working)
+
+
 def standstill(overview: Overview) -> str:
     """Why an unfinished campaign has no workers although nothing is wrong: "new" or "paused"; else empty."""
     tasks = overview.tasks

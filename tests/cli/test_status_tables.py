@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from db.look.overview.records import Happened, Overview, Total, Warned, WarningKind, WorkerState
 from db.messages import Time
-from jobs.show.wording import state_in_words
+from jobs.show.wording import at_work, state_in_words
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.tables import Column, table
 from tests.ledger.test_overview_documents import OVERVIEW, WORKER
@@ -126,6 +126,7 @@ def test_a_worker_that_is_late_is_not_said_to_work() -> None:
     assert (state(40), state(140)) == ("not seen for 40 s", "not seen for 2 min")
     late = replace(WORKER, state=WorkerState.WORKING, last_seen=Time(OVERVIEW.now - 45))
     assert "not seen for 45 s" in "\n".join(lines_of([replace(OVERVIEW, workers=(late,))], None))
+    assert at_work(replace(OVERVIEW, workers=(late,))) == 0  # in the server's log
     later = replace(late, last_seen=Time(OVERVIEW.now - 140))
     for workers, words in ((late,), "1 not seen for 45 s"), ((WORKER, late, later), "2 not seen for up to 2 min"):
         lines = lines_of([replace(OVERVIEW, workers=workers)], None)
