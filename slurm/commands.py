@@ -103,7 +103,7 @@ VARIABLES = {
 UNWANTED = {"SBATCH_WAIT", "SBATCH_ERROR"}
 """sbatch would return when the job ends; errors would not be in the logs."""
 OF_JOB, OF_CLUSTER = ("SLURM_", "SLURMD_"), {"SLURM_CLUSTERS", "SLURM_CONF", "SLURM_JWT"}
-"""What describes the job in which this program runs, such as SLURM_CPU_BIND, and is no business of its jobs."""
+"""What describes the job in which this program runs, such as SLURM_CPU_BIND, and does not concern its jobs."""
 WHERE_TO_LOOK = {"SQUEUE_ALL", "SQUEUE_FEDERATION", "SQUEUE_LOCAL"}
 """They add jobs of partitions and clusters that are hidden otherwise."""
 

@@ -115,7 +115,7 @@ class QueueKeeper:
         """
         info = self.campaign.info()
         name, standing = job_name(info.name, info.campaign), info.standing
-        if self._locks is not None:  # a server may not have told the name before
+        if self._locks is not None:  # the name may have been unknown until now
             self._locked.enter_context(held(self._locks / f"{name}.lock"))
             self._locks = None
         if not standing.to_do:

@@ -26,7 +26,7 @@ LETTERS = {
 
 OF_EVERY_JOB = {
     "account": "give --account ACCOUNT to langford",
-    "chdir": "call langford in the folder where the jobs shall start",
+    "chdir": "call langford in the folder where the jobs are to start",
     "clusters": "export SLURM_CLUSTERS instead, so that squeue and scancel look there too",
     "cpus-per-task": "give --cpus N to langford",
     "gres": "give --gres GRES to langford",

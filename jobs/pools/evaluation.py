@@ -21,7 +21,7 @@ class DeviceLost(MachineFailed):
 def evaluator_of(plan: Plan, device: Device) -> Evaluator:
     """The evaluator of a plan, compiled and ready.
 
-    Raises DeviceLost where the device itself refuses, for want of memory for example.
+    Raises DeviceLost where the device itself refuses, for example for lack of memory.
 
     Args:
         plan: whose tasks it evaluates.

@@ -24,7 +24,7 @@ class Campaign(Protocol):
         """The campaign and its progress."""
 
     def expire_the_dead(self) -> None:
-        """End the leases of workers that are known to be dead, which nobody knows of a remote campaign."""
+        """End the leases of workers that are known to be dead; of a remote campaign none is known."""
 
     def overview(self, timeline: bool = True) -> Overview:
         """Its speed, time left, workers and warnings.

@@ -64,8 +64,8 @@ def proxy_of(scheme: str, host: str) -> str | None:
     return proxy and proxy.rpartition("://")[2].rpartition("@")[2].partition("/")[0]
 
 
-def wants_password(proxy: str) -> str:
-    """What a proxy says that has the status 407."""
+def requires_password(proxy: str) -> str:
+    """The message for a proxy that answers with the status 407."""
     return (
         f"the proxy {proxy} of the environment requires a password (HTTP status {NO_PASSWORD}): write HTTP_PROXY "
         "and HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT, or name the server in NO_PROXY"
@@ -87,7 +87,7 @@ def permanent(error: BaseException, scheme: str, host: str, port: int, proxy: st
             return f"there is no host {name} ({cause.strerror}): check the address"
     if proxy is not None:
         # Only the proxy reaches the server.
-        return wants_password(proxy) if str(error).startswith(str(NO_PASSWORD)) else None
+        return requires_password(proxy) if str(error).startswith(str(NO_PASSWORD)) else None
     if scheme == "https" and any(isinstance(cause, ssl.SSLError) for cause in causes(error)):
         if _speaks_tls(host, port) is False:
             return "it does not speak TLS: write http://, if you trust the network"

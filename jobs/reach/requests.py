@@ -15,7 +15,7 @@ from db.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, server_parts
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
-from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, wants_password
+from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, requires_password
 from jobs.reach.patience import MAX_WAIT, Calls, GivenUp, Limited, Overdue
 from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
@@ -164,7 +164,7 @@ class Requests:
             raise ServerAway(f"no answer from {address}{self._through} ({error})") from error
         status, is_first = response.status_code, not self._answered
         if status == NO_PASSWORD and self._proxy is not None and not self._answered:
-            raise ServerRefuses(f"{address} cannot be reached: {wants_password(self._proxy)}")
+            raise ServerRefuses(f"{address} cannot be reached: {requires_password(self._proxy)}")
         self._answered = True
         is_answer = status == 200 and content.lstrip()[:1] in (b"{", b"[")
         version = response.headers.get(HEADER)

@@ -132,7 +132,7 @@ class Reopened(Message, frozen=True, kw_only=True):
 
 
 class Done(Message, frozen=True, kw_only=True):
-    """There is nothing to say."""
+    """An answer without content."""
 
 
 class Failure(Struct, frozen=True):

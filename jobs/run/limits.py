@@ -12,7 +12,7 @@ from langford.methods.speed import Speed
 from langford.words import duration
 
 MARGIN = 1.25
-"""Tasks may take this multiple of what their work says, at the mean speed of the run."""
+"""A task may take this multiple of its work divided by the mean speed of the run."""
 OVERRUN = 2.0
 """A task that has taken this multiple of its expected time is given back once the limit is over."""
 

@@ -57,7 +57,7 @@ class CommandHook:
     def __init__(self, command: str, seconds: float = COMMAND_SECONDS) -> None:
         """
         Args:
-            command: a program and its arguments, as a shell parts them.
+            command: a program and its arguments, split as by a shell.
             seconds: that it may take.
 
         Raises BadInput when there is no such program.

@@ -1,4 +1,4 @@
-"""What a ledger has of the counts of a table: campaigns that are finished, and those that were begun."""
+"""The campaigns of a ledger that count entries of a table: finished ones, and those to resume."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Found(NamedTuple):
 
 
 class Begun:
-    """The campaigns of a ledger, as they are when they are asked for first.
+    """The campaigns of a ledger, as they are when they are first asked for.
 
     A problem and the one whose rows are read backwards have one count, and the same campaigns.
     """

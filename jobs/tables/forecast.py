@@ -14,7 +14,7 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 
 MIN_SECONDS = 0.05
-"""What the smallest count takes, with its campaign."""
+"""Seconds that the smallest count takes, creating its campaign included."""
 
 
 class TableForecast:

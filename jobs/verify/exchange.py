@@ -63,7 +63,7 @@ def count_of(files: Sequence[Path], unconfirmed: bool = False) -> tuple[Export, 
 
     Args:
         files: each result is in one of them, or the same in several.
-        unconfirmed: merge although the files do not tell of all drawn results that others confirmed them.
+        unconfirmed: merge even if the files record no confirmation of some drawn results.
 
     Raises BadExport, CampaignMismatch, Incomplete, ConflictingResults, CheckFailed or Unreplicated.
     """

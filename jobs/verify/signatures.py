@@ -15,7 +15,7 @@ NAMESPACE = "langford"
 TIMEOUT_SECONDS = 120.0
 """The time limit of ssh-keygen: long enough for a passphrase to be typed."""
 STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
-"""Prefixes of names that stand for outputs of this process, which may be files with other names."""
+"""Prefixes of names of outputs of this process, which may be files with other names."""
 
 
 class BadSignature(WrongResult):

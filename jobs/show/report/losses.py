@@ -59,7 +59,7 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
             "and are upper bounds, because a task may wait on its worker. Attempts that had not started cost "
             "nothing."
         )
-        head = ["ended", "why", "had begun", "had not", "time"]
+        head = ["ended", "why", "started", "not started", "time"]
         yield Grid("Attempts without a result", head, rows, numbers=3)
     if evidence.history.event_counts.get(EventKind.CONFLICT):
         yield _settled(evidence)

@@ -10,7 +10,7 @@ from jobs.show.report.origins import UNKNOWN
 from langford.problem import Problem
 from langford.words import duration, instant, number, rate, several, share
 
-# What Loiseau's thesis says of its two campaigns, section 1.3.5, beside which a report puts its own numbers.
+# The numbers of two campaigns in section 1.3.5 of Loiseau's thesis; a report shows its own next to them.
 # Its times of L(2, 28) contradict each other: 131,072 tasks of 1,321 s are 173 million seconds, not 117 million; a
 # report shows both as they are.
 TITLE = "Julien Loiseau, doctoral thesis, Université de Reims Champagne-Ardenne, 2018, section 1.3.5"
