@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from langford.errors import LangfordError
 
@@ -20,12 +20,7 @@ class BadExtension(LangfordError):
     """An entry point of an installed program does not name what its group is for."""
 
 
-class Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-T = TypeVar("T", bound=Named)
+T = TypeVar("T")
 
 
 class Registry(UserDict[str, T]):
@@ -38,7 +33,7 @@ class Registry(UserDict[str, T]):
         """
         Args:
             group: of the entry points.
-            kind: of the things; an entry point names one, or a class whose constructor makes one without arguments.
+            kind: of the things, each with a ``name``; an entry point names one, or a class to call without arguments.
             ours: those of this program.
         """
         super().__init__()
@@ -82,7 +77,7 @@ class Registry(UserDict[str, T]):
                 f"{entry.name}, which {program} adds, cannot be loaded ({type(error).__name__}: {error}): fix "
                 f"{entry.value}, or uninstall {program}"
             ) from error
-        if not isinstance(found, self._kind) or found.name != entry.name:
+        if not isinstance(found, self._kind) or getattr(found, "name", None) != entry.name:
             raise BadExtension(
                 f"{entry.value} of {program} is not a {self._kind.__name__} named {entry.name}, as its entry point "
                 f"in {self._group} declares: fix it, or uninstall {program}"
