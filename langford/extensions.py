@@ -33,7 +33,7 @@ class Registry(UserDict[str, T]):
         """
         Args:
             group: of the entry points.
-            kind: of the things, each with a ``name``; an entry point names one, or a class to call without arguments.
+            kind: of the things, each with a ``name``; an entry point names one, or its class.
             ours: those of this program.
         """
         super().__init__()
