@@ -77,8 +77,8 @@ class Campaign(db.Campaign):
         ...     campaign.count()
         <Count Skolem(2,9) = 1328>
 
-        A process that may not start others, like one of ``multiprocessing.Pool`` or Celery, computes by itself, on the
-        first device.
+        A process that may not start others, like one of ``multiprocessing.Pool`` or Celery, computes by itself, on
+        the first device.
 
         Raises BadInput, MethodDoesNotApply, BadDevice, NoGpu, CampaignMismatch when this version splits the problem
         in another way, and what :class:`jobs.run.loop.Run` raises.
