@@ -25,7 +25,7 @@ from langford.devices import Device
 from langford.errors import MachineFailed
 from langford.kernels.cache import kept_in, refuse_open_caches
 from langford.machine import process
-from langford.methods import Plan, PlanKey, method_hash, plan_of, planned, require_elsewhere
+from langford.methods import Plan, PlanKey, method_hash, plan_by, plan_of, require_elsewhere
 from langford.provenance import kernel_hash, require_unchanged
 
 
@@ -252,7 +252,7 @@ def _serve(
 def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
     """Raises DeviceLost or InstallationChanged."""
     # The one before gives back its memory first: a GPU may not have enough for both.
-    planned.cache_clear()
+    plan_by.cache_clear()
     gc.collect()  # a plan and its evaluators refer to one another
     plan = plan_of(key)
     evaluator_of(plan, device)

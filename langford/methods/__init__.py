@@ -17,7 +17,7 @@ from langford.methods.choice import Choice, fastest, fastest_of_kind, task_depth
 from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
 from langford.methods.necklace import Necklace
-from langford.methods.plan import MAX_SEED, Evaluator, Method, Plan, PlanKey, planned
+from langford.methods.plan import MAX_SEED, Evaluator, Method, Plan, PlanKey, plan_by
 from langford.methods.polyphase import Polyphase
 from langford.methods.shifted import Shifted, Shifted2
 from langford.problem import Problem
@@ -52,8 +52,8 @@ __all__ = [
     "find_method",
     "merge",
     "method_hash",
+    "plan_by",
     "plan_of",
-    "planned",
     "require_elsewhere",
     "task_depth",
 ]
@@ -124,7 +124,7 @@ def _applicable(problem: Problem, seeded: bool) -> list[Method]:
 
 
 def plan_of(key: PlanKey) -> Plan:
-    """The plan that a key names, with its evaluators; the last few are kept (:func:`planned`).
+    """The plan that a key names, with its evaluators; the last few are kept (:func:`plan_by`).
 
     Args:
         key: problem, method, depth and seed.
@@ -133,7 +133,7 @@ def plan_of(key: PlanKey) -> Plan:
     """
     method = METHODS.get(key.method) or find_method(key.method, key.problem)
     try:
-        return planned(method, key)
+        return plan_by(method, key)
     except MethodDoesNotApply:
         find_method(key.method, key.problem)  # names the methods that can count it
         raise

@@ -100,8 +100,8 @@ class Plan(ABC):
         return f"<Plan {self.key}, {several(len(self.work), 'task')}>"
 
     def __reduce__(self) -> tuple[object, tuple[Method, PlanKey]]:
-        """Pickled as what it is made of: a process makes the plan once, by :func:`planned`."""
-        return planned, (self.method, self.key)
+        """Pickled as what it is made of: a process makes the plan once, by :func:`plan_by`."""
+        return plan_by, (self.method, self.key)
 
     @property
     def key(self) -> PlanKey:
@@ -335,7 +335,7 @@ class Method(ABC):
 
 
 @lru_cache(maxsize=4)
-def planned(method: Method, key: PlanKey) -> Plan:
+def plan_by(method: Method, key: PlanKey) -> Plan:
     """The plan of a method that a key names, with its evaluators; the last few are kept.
 
     Raises MethodDoesNotApply, BadDepth or BadSeed.
