@@ -118,7 +118,7 @@ class Outbox:
             self.folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise self._not_usable(error) from error
-        self._reject_earlier_versions()
+        self._reject_strays()
         self.adopt()
 
     def _not_usable(self, error: OSError) -> BadInput:
@@ -260,12 +260,12 @@ class Outbox:
             folder.rmdir()
         folder.with_name(f"{folder.name}{LOCK}").unlink(missing_ok=True)
 
-    def _reject_earlier_versions(self) -> None:
-        """Files of version 0.1 in ROOT or ROOT/NAME do not tell to which campaign they belong."""
+    def _reject_strays(self) -> None:
+        """Results in ROOT or ROOT/CAMPAIGN itself have no worker whose lock shows whether it still writes them."""
         for folder in [self.root, *_folders(self.root)]:
             for file in _entries(folder):
                 if file.name.endswith(SUFFIX):
-                    self._quarantine.take(file, "it is of version 0.1 and does not name its campaign")
+                    self._quarantine.take(file, "it is in the folder of no worker")
 
     def _files(self) -> list[Path]:
         """Everything in the worker's folder that has the name of a result, of whatever kind it is."""

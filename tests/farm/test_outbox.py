@@ -202,7 +202,7 @@ def test_what_the_server_refuses_is_put_aside(machine: Machine) -> None:
     assert "no such attempt" in remark
 
 
-def test_files_of_version_0_1_go_to_the_quarantine(machine: Machine) -> None:
+def test_results_in_the_folder_of_no_worker_go_to_the_quarantine(machine: Machine) -> None:
     document = {"attempt": 7, "index": "3", "value": "-12", "residue": "5", "evaluated": "9", "seconds": 0.5}
     for folder in (machine.root, machine.root / NAME):
         folder.mkdir()
