@@ -43,11 +43,11 @@ class RunReport:
     set_aside: int  # number of tasks of the campaign that failed too often
     given_back: int = 0  # number of its leases that others can have at once
 
-    def set_aside_words(self, campaign: str) -> str:
-        """How many tasks were set aside, and what to do; ``campaign``: its name."""
+    def set_aside_words(self, campaign: str, where: str = "") -> str:
+        """How many tasks were set aside, and what to do; ``campaign``: its name, ``where``: it is done."""
         return (
             f"{several(self.set_aside, 'task is', 'tasks are')} set aside (failed too often, or cancelled); see "
-            f"`langford tasks {campaign} --state set-aside`, then `langford retry {campaign}`"
+            f"`langford tasks {campaign} --state set-aside`{where}, then `langford retry {campaign}`"
         )
 
 

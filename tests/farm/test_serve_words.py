@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.support.command_line import Run
 from tests.support.preloaded import preloaded
+from tests.support.servers import Server
 
 
 def wait_for(file: Path, server: subprocess.Popen[str]) -> str:
@@ -60,3 +61,14 @@ def test_a_name_is_served_as_before_and_gets_no_token(langford: Run, tmp_path: P
     assert "start workers with" not in log
     assert "stopped" in log
     assert not list(tmp_path.glob("*.token"))
+
+
+def test_a_worker_says_what_to_do_about_tasks_that_are_set_aside(langford: Run, tmp_path: Path) -> None:
+    for command in ("create 8 --name eight", "token eight --out token", "cancel eight"):
+        assert langford(*command.split()).returncode == 0
+    with Server(tmp_path, "eight") as server:
+        done = langford("work", f"{server.url}/eight", "--token-file", "token")
+    assert (done.returncode, "on the machine of the ledger, then `langford retry eight`" in done.stderr) == (
+        1,
+        True,
+    )
