@@ -51,7 +51,18 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, complaints, draw, enrolment, exports, rechecks, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
-from db.work import accounts, deadlines, leases, lifecycle, presence, queries, tokens, transitions
+from db.work import (
+    accounts,
+    catalogue,
+    deadlines,
+    holders,
+    leases,
+    lifecycle,
+    owned,
+    presence,
+    tokens,
+    transitions,
+)
 from db.work.accounts import NO_CREDIT, Credit
 from db.work.deadlines import Deadlines
 from db.work.transitions import Claimant
@@ -160,7 +171,7 @@ class Campaign:
     def writing(self) -> Iterator[Transaction]:
         """One transaction that may write; raises NoSuchCampaign when the campaign was deleted."""
         with self.database.writing() as connection:
-            queries.require_undeleted(connection, self.record)
+            catalogue.require_undeleted(connection, self.record)
             yield Transaction(connection, self.campaign_id)
 
     @contextmanager
@@ -173,7 +184,7 @@ class Campaign:
     def reading(self, snapshot: bool = False) -> Iterator[Transaction]:
         """See :meth:`db.Database.reading`; raises NoSuchCampaign when the campaign was deleted."""
         with self.database.reading(snapshot=snapshot) as connection:
-            queries.require_undeleted(connection, self.record)
+            catalogue.require_undeleted(connection, self.record)
             yield Transaction(connection, self.campaign_id)
 
     # -- workers --------------------------------------------------------------------------
@@ -274,7 +285,7 @@ class Campaign:
             steps: how many steps some of the attempts have done, by attempt.
         """
         with self._changing_attempts() as transaction:
-            attempts = queries.shown(transaction, self.record, credentials)
+            attempts = owned.attempts(transaction, self.record, credentials)
             self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
             longest = self.terms.longest(self._deadlines, transaction)
             extended = [
@@ -296,7 +307,7 @@ class Campaign:
             note: why, for people; None: nothing to say.
         """
         with self._changing_attempts() as transaction:
-            tasks = queries.tasks_of(transaction, self.record, credentials)
+            tasks = owned.tasks(transaction, self.record, credentials)
             transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
     def die(self, credential: Credential, reason: str) -> bool:
@@ -320,7 +331,7 @@ class Campaign:
     @retried
     def _complain(self, credential: Credential, outcome: Outcome, reason: str) -> bool:
         with self._changing_attempts() as transaction:
-            tasks = queries.tasks_of(transaction, self.record, [credential])
+            tasks = owned.tasks(transaction, self.record, [credential])
             return any(
                 complaints.complain(transaction, attempt, index, outcome, reason)
                 for attempt, index in tasks.items()
@@ -340,7 +351,7 @@ class Campaign:
         worker with a token counts for as long as the tasks warrant.  Without any it is 0.
         """
         with self.reading() as transaction:
-            shown = queries.tokens_in_time(transaction)
+            shown = holders.tokens_in_time(transaction)
             return max((deadlines.warranted(transaction, token) if token else inf for token in shown), default=0.0)
 
     @retried
@@ -492,7 +503,7 @@ class Campaign:
     def refresh(self) -> None:
         """Read again what others may have changed: its name and its share; raises NoSuchCampaign."""
         with self.database.reading() as connection:
-            self.record = queries.present(connection, self.record)
+            self.record = catalogue.present(connection, self.record)
 
     def delete(self, kept: TrustedFile) -> None:
         """Delete it with its tasks, attempts, results, events, tokens and notices.
@@ -631,7 +642,7 @@ class Campaign:
     def holders_in_words(self) -> str:
         """Who holds leases of the campaign, and how many; "" if nobody does."""
         with self.reading() as transaction:
-            return queries.holders_in_words(transaction)
+            return holders.holders_in_words(transaction)
 
     def lease_holders(self, name: str | None = None) -> list[LeaseHolder]:
         """The workers that hold leases.
@@ -641,7 +652,7 @@ class Campaign:
                 with; None: all.
         """
         with self.reading() as transaction:
-            return queries.lease_holders(transaction, name)
+            return holders.lease_holders(transaction, name)
 
     # -- tokens ---------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, draw, enrolment
 from db.trust.terms import EVERYTHING, Terms
-from db.work import queries, tokens, transitions, usage
+from db.work import catalogue, tokens, transitions, usage
 from langford.methods import Plan, PlanKey
 from langford.words import several
 
@@ -68,7 +68,7 @@ class Ledger:
         """Raises BadName or CampaignMismatch; ``share``: of the results that are to be replicated, if it is
         created.
         """
-        record = queries.campaign(connection, name)
+        record = catalogue.campaign(connection, name)
         if record is None:
             # None when another transaction was faster: the insertion has waited for that one to end.
             campaign_id = connection.execute(
@@ -91,7 +91,7 @@ class Ledger:
                 transaction = Transaction(connection, campaign_id)
                 transitions.insert_tasks(transaction, work)
                 transitions.record(transaction, EventKind.CREATED)
-            record = queries.campaign(connection, name)
+            record = catalogue.campaign(connection, name)
         assert record is not None
         if (record.key, record.tasks) != (key, len(work)):
             raise CampaignMismatch(
@@ -145,18 +145,18 @@ class Ledger:
     def has(self, name: str) -> bool:
         """Whether a campaign has the name."""
         with self.database.reading() as connection:
-            return queries.campaign(connection, name) is not None
+            return catalogue.campaign(connection, name) is not None
 
     def campaign(self, name: str, /) -> Campaign:
         """Raises NoSuchCampaign."""
         with self.database.reading() as connection:
-            record = queries.required_campaign(connection, name, self.database.where)
+            record = catalogue.required_campaign(connection, name, self.database.where)
         return Campaign(self.database, record)
 
     def campaigns(self) -> Sequence[Campaign]:
         """Oldest first."""
         with self.database.reading() as connection:
-            return [Campaign(self.database, record) for record in queries.campaigns(connection)]
+            return [Campaign(self.database, record) for record in catalogue.campaigns(connection)]
 
     def enrol(
         self,

@@ -16,7 +16,7 @@ from db.schema.dialects import Iso
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
 from db.schema.view_queries import View
 from db.store.database import Database
-from db.work import queries
+from db.work import catalogue
 
 Query = Select[*tuple[Any, ...]]
 
@@ -59,7 +59,7 @@ def ask(
     """
     if filters.campaign is not None:
         with database.reading() as connection:
-            queries.required_campaign(connection, filters.campaign, database.where)
+            catalogue.required_campaign(connection, filters.campaign, database.where)
     asked = question.query.subquery("asked")
     names = dict.fromkeys([*(question.leading.split() if leading else ()), *question.columns])
     chosen = select(*(asked.c[name] for name in names)).limit(filters.limit)

@@ -15,7 +15,7 @@ from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import Transaction
 from db.trust import complaints, draw, enrolment, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
-from db.work import computations, queries, results, transitions
+from db.work import catalogue, computations, owned, results, transitions
 from db.work.accounts import Credit
 from langford.errors import CheckFailed
 from langford.methods import Plan
@@ -41,7 +41,7 @@ class Judged:
     """A delivery and what is known of it before other results of its task are considered."""
 
     delivery: Delivery
-    attempt: AttemptRecord | None  # None: see db.work.results.attempts
+    attempt: AttemptRecord | None  # None: see db.work.owned.of_deliveries
     # Why its result fails the checks of the plan; None: it passes them, or ``attempt`` is None
     fault: str | None
 
@@ -84,13 +84,13 @@ def accept(
     """
     if one_at_a_time:
         transitions.one_at_a_time(transaction)
-    shown = results.attempts(transaction, deliveries)
+    shown = owned.of_deliveries(transaction, deliveries)
     if not any(shown):
-        queries.require_undeleted(transaction.connection, campaign)
+        catalogue.require_undeleted(transaction.connection, campaign)
     if not one_at_a_time and any(attempt.accepted for attempt in shown if attempt is not None):
         # Votes will be counted.
         transitions.one_at_a_time(transaction)
-        shown, one_at_a_time = results.attempts(transaction, deliveries), True
+        shown, one_at_a_time = owned.of_deliveries(transaction, deliveries), True
     judged = [
         _judged(plan, terms.plausible(delivery, attempt), attempt)
         for delivery, attempt in zip(deliveries, shown, strict=True)
@@ -108,7 +108,7 @@ def accept(
         if not one_at_a_time:
             raise Overtaken
         # Another transaction was faster: its results are accepted, ours confirm or contradict them.
-        shown = results.attempts(transaction, deliveries)
+        shown = owned.of_deliveries(transaction, deliveries)
         first = {index: row for index, row in first.items() if index in inserted}
     accepted = {attempt.index: attempt.accepted for attempt in shown if attempt is not None and attempt.accepted}
     accepted |= {index: (row.value, row.delivery.attempt) for index, row in first.items()}
@@ -183,7 +183,7 @@ def unknown(transaction: Transaction, evaluations: Sequence[Evaluation]) -> list
     """The exported results that the campaign has neither imported nor exported before."""
     found: list[Evaluation] = []
     for batch in _batches(evaluations):
-        known = queries.origins(transaction, [evaluation.result.index for evaluation in batch])
+        known = results.origins(transaction, [evaluation.result.index for evaluation in batch])
         found += [each for each in batch if (each.result.index, origin(each)) not in known]
     return found
 

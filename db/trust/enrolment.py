@@ -19,7 +19,7 @@ from db.store.database import Database, retried
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.trust.terms import Terms
-from db.work import accounts, presence, pruning, queries, transitions
+from db.work import accounts, catalogue, holders, presence, pruning, transitions
 from db.work.transitions import SHOWN
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
@@ -113,7 +113,7 @@ _CLAIMANT = (
         Voter.kernels,
         Voter.distrusted,
         transitions.OVERDUE.label("overdue"),
-        queries.RUNNING.label("running"),
+        holders.RUNNING.label("running"),
     )
     .select_from(Campaign)
     .outerjoin(Worker, Worker.id == bindparam("worker", type_=String))
@@ -138,7 +138,7 @@ def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, sh
     rows: Sequence[Row[*tuple[Any, ...]]] = transaction.rows(statement, worker=worker_id, shown=shown)
     found = next(iter(rows), None)
     if found is None or found.uuid != campaign.uuid:
-        raise queries.deleted(campaign)
+        raise catalogue.deleted(campaign)
     _require_token(found.token, shown)
     if found.distrusted is not None:
         raise WorkerDistrusted(

@@ -14,7 +14,7 @@ from db.states import COMPLAINTS, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.trust.waiting import SHARE
-from db.work import queries, transitions
+from db.work import holders, leases, transitions
 from db.work.transitions import Claimant
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
@@ -32,7 +32,7 @@ def _is_own(voter: type[Voter]) -> ColumnElement[bool]:
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
 # Whoever holds a recheck for longer than tasks warrant keeps it from no other voter.
-_IS_RECENT = Attempt.ended.is_(None) & (queries.held_since(_other) > Now() - bindparam("longest", type_=Float(53)))
+_IS_RECENT = Attempt.ended.is_(None) & (holders.held_since(_other) > Now() - bindparam("longest", type_=Float(53)))
 # Not by its outcome: an expired attempt may have delivered a late result.  By a join: Postgres copies a condition
 # with a subquery, to filter attempts early, and one copy keeps the hashed witnesses of one task.
 _HAS_RESULT = or_(Attempt.id == Result.attempt_id, Witness.id.is_not(None))
@@ -104,7 +104,7 @@ def claim(transaction: Transaction, claimant: Claimant, known: Row[*tuple[Any, .
     if not tasks:
         return []
     attempts = transitions.grant(transaction, _START, claimant, tasks=tasks, longest=claimant.longest)
-    work = queries.work(transaction, attempts)
+    work = leases.task_work(transaction, attempts)
     return [
         Lease(attempts[index], claimant.nonce, index, work[index], is_copy=False)
         for index in tasks

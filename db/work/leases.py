@@ -30,7 +30,7 @@ from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
-from db.work import queries, transitions
+from db.work import holders, transitions
 from db.work.transitions import SECONDS, Claimant
 
 COPY_SECONDS = 60.0
@@ -123,7 +123,7 @@ _HELD = (
         Attempt.granted,
         func.coalesce(Attempt.steps, 0).label("steps"),
         Voter.token,
-        queries.held_since(Voter).label("since"),
+        holders.held_since(Voter).label("since"),
     )
     .join(Task, same_task(Task, Attempt))
     .join(Worker, Worker.id == Attempt.worker_id)
@@ -171,7 +171,7 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
 
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
     its two attempts ends without a result, or for a worker with another token when both are held with one token,
-    have made no steps, or are older than tasks warrant (:func:`db.work.queries.held_since`): otherwise whoever
+    have made no steps, or are older than tasks warrant (:func:`db.work.holders.held_since`): otherwise whoever
     holds both would keep the task from all others.
     """
     if count <= 0:
@@ -189,8 +189,15 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
     if not attempts:
         return []
     transaction.execute(_COPIED, tasks=attempts)
-    work = queries.work(transaction, attempts)
+    work = task_work(transaction, attempts)
     return [Lease(attempt, claimant.nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
+
+
+def task_work(transaction: Transaction, tasks: Collection[int]) -> dict[int, float]:
+    """The estimated work of some tasks, by task."""
+    keys = Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks")
+    rows = transaction.execute(select(Task.task_index, Task.work).where(*keys), tasks=tasks)
+    return {row.task_index: row.work for row in rows}
 
 
 def release_lost(transaction: Transaction, running: Collection[int], held: Collection[int]) -> None:

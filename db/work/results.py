@@ -1,11 +1,11 @@
-"""Results that arrive: the attempts that deliver them, and the first result of each task.
+"""Results that arrive: the first result of each task, and imported results that are known already.
 
 Further results are the subject of :mod:`db.trust`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -14,59 +14,33 @@ from sqlalchemy import String, Update, bindparam, case, false, select, update
 from sqlalchemy import insert as db_insert
 
 from db.attempts import Delivery
+from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import AttemptRecord
 from db.schema.dialects import Now, among, given, insert_new
-from db.schema.models import Attempt, Campaign, Result, Worker, same_task
+from db.schema.models import Attempt, Campaign, Result
 from db.states import Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work.transitions import set_state
+from langford.result import Evaluation, PartialResult
 
-# By the primary key alone: a database without statistics of its tables might read the whole campaign.
-_ATTEMPTS = (
-    select(
-        Attempt.id,
-        Attempt.campaign_id,
-        Attempt.task_index,
-        Attempt.nonce,
-        Attempt.granted,
-        (Now() - Attempt.granted).label("age"),
-        Worker.voter_id,
-        Campaign.recheck_share.label("share"),
-        Campaign.secret,
-        Result.value,
-        Result.attempt_id.label("by"),
-    )
-    .join(Worker, Worker.id == Attempt.worker_id)
-    .join(Campaign, Campaign.id == Attempt.campaign_id)
-    .outerjoin(Result, same_task(Result, Attempt))
-    .where(among(Attempt.id, "attempts"))
+_IMPORTED = select(Attempt.task_index, Attempt.note).where(
+    Attempt.campaign_id == CAMPAIGN, among(Attempt.task_index, "tasks"), Attempt.note.startswith(ORIGIN_PREFIX)
 )
+_ACCEPTED = select(
+    Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance
+).where(Result.campaign_id == CAMPAIGN, among(Result.task_index, "tasks"))
 
 
-def attempts(transaction: Transaction, deliveries: Sequence[Delivery]) -> list[AttemptRecord | None]:
-    """The attempt of each delivery.
-
-    None: it shows no nonce of an attempt at its task in this campaign, so it is a forgery or a mix-up, and must not
-    touch the attempt of another worker.
+def origins(transaction: Transaction, tasks: Collection[int]) -> set[tuple[int, str]]:
+    """(task, origin) of all imported results of some tasks and of the accepted ones, see
+    :func:`db.files.exports.origin`.
     """
-    attempt_ids = [delivery.attempt for delivery in deliveries]
-    rows = {row.id: row for row in transaction.rows(_ATTEMPTS, attempts=attempt_ids)}
-    return [
-        AttemptRecord(
-            row.task_index,
-            row.granted,
-            row.age,
-            row.voter_id,
-            row.share,
-            row.secret,
-            None if row.by is None else (row.value, row.by),
-        )
-        if row is not None
-        and (row.campaign_id, row.task_index) == (transaction.campaign_id, delivery.index)
-        and delivery.is_genuine(row.nonce)
-        else None
-        for delivery, row in ((delivery, rows.get(delivery.attempt)) for delivery in deliveries)
-    ]
+    found = {(row.task_index, row.note) for row in transaction.execute(_IMPORTED, tasks=tasks)}
+    accepted: Iterable[Sequence[Any]] = transaction.execute(_ACCEPTED, tasks=tasks)
+    for *result, seconds, provenance in accepted:
+        evaluation = Evaluation(PartialResult.from_text(*result), seconds, provenance)
+        found.add((evaluation.result.index, origin(evaluation)))
+    return found
 
 
 @cache

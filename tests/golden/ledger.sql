@@ -407,6 +407,27 @@ P     cut_short_used.began, greatest(
   WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL
   GROUP BY attempt.worker_id;
 
+-- catalogue.campaign
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+  FROM campaign
+  WHERE campaign.name = :name;
+
+-- catalogue.campaigns
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+  FROM campaign
+  ORDER BY campaign.id;
+
+-- catalogue.present
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+  FROM campaign
+  WHERE campaign.uuid = :uuid;
+
+-- catalogue.require_undeleted
+  SELECT campaign.uuid FROM campaign WHERE campaign.id = :campaign;
+
 -- complaints._has_say
   SELECT count(DISTINCT attempt.task_index) AS count_1
   FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -878,6 +899,26 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
   ORDER BY event.id
   LIMIT :param;
 
+-- holders.holders_in_words
+  SELECT worker.id, worker.host, voter.token, count(attempt.id) AS leases
+  FROM worker JOIN attempt ON attempt.worker_id = worker.id JOIN voter ON voter.id = worker.voter_id
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
+  GROUP BY worker.id, worker.host, voter.token
+  ORDER BY count(attempt.id) DESC, worker.id;
+
+-- holders.lease_holders
+  SELECT worker.id, worker.host, worker.process
+  FROM worker
+  WHERE worker.id IN (
+    SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
+  );
+
+-- holders.tokens_in_time
+  SELECT DISTINCT voter.token
+  FROM voter JOIN worker ON worker.voter_id = voter.id JOIN attempt ON attempt.worker_id = worker.id
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
+  AND (voter.token = :token OR worker.last_seen > NOW - :param);
+
 -- holding.holding
   WITH RECURSIVE steps(step) AS (
     SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
@@ -963,6 +1004,9 @@ P     attempt.copied OR (
   SELECT attempt.id FROM attempt WHERE (attempt.id IN :attempts) AND attempt.ended IS NULL;
   UPDATE attempt SET steps=:made WHERE attempt.id = :attempt;
 
+-- leases.task_work
+  SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
+
 -- ledger.Ledger._require_campaign
   INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
   VALUES (:uuid, :name, :problem, :method, :depth, :seed, :tasks, :work, NOW, :recheck_share, :secret)
@@ -1023,6 +1067,21 @@ P UPDATE attempt SET note=:note WHERE false;
 
 -- notices.failed
   UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
+
+-- owned.attempts
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, attempt.steps, NOW -
+    attempt.granted AS age
+  FROM attempt
+  WHERE (attempt.id IN :attempts);
+
+-- owned.of_deliveries
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted
+S   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS
+S   "by"
+P   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS by
+  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN campaign ON campaign.id = attempt.campaign_id
+  LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
+  WHERE (attempt.id IN :attempts);
 
 -- presence.Names.__init__
 P SELECT has_column_privilege(
@@ -1128,65 +1187,6 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
   FROM voter JOIN worker ON worker.voter_id = voter.id
   WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
   AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
-
--- queries.campaign
-  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
-  FROM campaign
-  WHERE campaign.name = :name;
-
--- queries.campaigns
-  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
-  FROM campaign
-  ORDER BY campaign.id;
-
--- queries.holders_in_words
-  SELECT worker.id, worker.host, voter.token, count(attempt.id) AS leases
-  FROM worker JOIN attempt ON attempt.worker_id = worker.id JOIN voter ON voter.id = worker.voter_id
-  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
-  GROUP BY worker.id, worker.host, voter.token
-  ORDER BY count(attempt.id) DESC, worker.id;
-
--- queries.lease_holders
-  SELECT worker.id, worker.host, worker.process
-  FROM worker
-  WHERE worker.id IN (
-    SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
-  );
-
--- queries.origins
-  SELECT attempt.task_index, attempt.note
-  FROM attempt
-S WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (attempt.note LIKE :note || '%');
-P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (attempt.note LIKE :note || '%%');
-  SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
-  FROM result
-  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks);
-
--- queries.present
-  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
-  FROM campaign
-  WHERE campaign.uuid = :uuid;
-
--- queries.require_undeleted
-  SELECT campaign.uuid FROM campaign WHERE campaign.id = :campaign;
-
--- queries.shown
-  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, attempt.steps, NOW -
-    attempt.granted AS age
-  FROM attempt
-  WHERE (attempt.id IN :attempts);
-
--- queries.tokens_in_time
-  SELECT DISTINCT voter.token
-  FROM voter JOIN worker ON worker.voter_id = voter.id JOIN attempt ON attempt.worker_id = worker.id
-  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
-  AND (voter.token = :token OR worker.last_seen > NOW - :param);
-
--- queries.work
-  SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
 
 -- rechecks._rechecks
   SELECT voter.id
@@ -1330,15 +1330,6 @@ S LIMIT :count;
 P LIMIT :count
 P FOR UPDATE OF result SKIP LOCKED;
 
--- results.attempts
-  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted
-S   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS
-S   "by"
-P   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS by
-  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN campaign ON campaign.id = attempt.campaign_id
-  LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
-  WHERE (attempt.id IN :attempts);
-
 -- results.complete
   UPDATE attempt
 S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END, ended=NOW,
@@ -1396,6 +1387,15 @@ P   WHERE true
   ) AS reported
 S WHERE attempt.id = reported.json_extract_2;
 P WHERE attempt.id = reported.id;
+
+-- results.origins
+  SELECT attempt.task_index, attempt.note
+  FROM attempt
+S WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (attempt.note LIKE :note || '%');
+P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (attempt.note LIKE :note || '%%');
+  SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
+  FROM result
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks);
 
 -- results.start
   INSERT INTO attempt (task_index, note, campaign_id, worker_id, nonce, granted, deadline, copied)

@@ -23,7 +23,7 @@ from db.schema.models import Attempt, Campaign
 from db.states import VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
-from db.work import queries
+from db.work import leases
 from db.work.presence import RESTING_SECONDS
 
 SILENT_SECONDS = 150.0
@@ -75,7 +75,7 @@ class Facts:
             ended,
             list(attempts.cut_short(transaction, unfinished, few)),
             waiting.in_conflict(transaction) if began else [],
-            queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {},
+            leases.task_work(transaction, waiting.tasks(transaction)) if standing.rechecks else {},
         )
 
     @cached_property

@@ -18,7 +18,7 @@ from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, waiting
 from db.trust.votes import independent
-from db.work import deadlines, queries, usage
+from db.work import deadlines, holders, usage
 from db.work.presence import RESTING_SECONDS, Names
 from langford.words import duration, percent, several, some
 
@@ -116,7 +116,7 @@ def _held_in_vain(transaction: Transaction, name: str) -> list[str]:
         if passed > (RESTING_SECONDS if rests else deadlines.warranted(transaction, token)):
             warnings.append(
                 f"token {number} has leased tasks for {duration(passed)} without delivering a result; it holds "
-                f"{queries.holders_in_words(transaction, token)}: check these workers; "
+                f"{holders.holders_in_words(transaction, token)}: check these workers; "
                 f"`langford token {name} --revoke {number}` ends their leases"
             )
     return warnings
