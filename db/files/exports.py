@@ -70,18 +70,19 @@ def joined(exports: Sequence[Export]) -> Export:
                 # Workers of two files may have the same number.
                 worker = computation.worker * len(exports) + number
                 computations[evaluation.result.index] = replace(computation, worker=worker)
-            _add(by_task, evaluation)
+            _add(by_task, evaluation, first.name)
     promise = joined_promise(
         [({evaluation.result.index for evaluation in export.results}, export.promise) for export in exports]
     )
     return Export(first.name, first.key, first.tasks, tuple(by_task.values()), computations, promise)
 
 
-def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:
-    """Raises ConflictingResults when the task has another result."""
+def _add(by_task: dict[int, Evaluation], evaluation: Evaluation, name: str) -> None:
+    """Raises ConflictingResults when the task has another result; ``name``: of the campaign, for the message."""
     result = evaluation.result
     first = by_task.setdefault(result.index, evaluation).result
     if first != result:
         raise ConflictingResults(
-            f"task {result.index} is {first.value} in one export and {result.value} in another: evaluate it again"
+            f"task {result.index} of {name} is {first.value} in one export and {result.value} in another: import "
+            f"both into one ledger, where `langford verify {name} --waiting` decides"
         )

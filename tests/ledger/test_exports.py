@@ -197,7 +197,7 @@ def test_exports_of_different_campaigns_do_not_join() -> None:
     other = replace(export_of([]), key=replace(KEY, problem=Problem.langford(8)))
     with pytest.raises(CampaignMismatch):
         joined([export_of(TRUE), other])
-    with pytest.raises(ConflictingResults):
+    with pytest.raises(ConflictingResults, match=f"`langford verify {NAME} --waiting` decides"):
         joined([export_of(TRUE), export_of([forged(0)])])
     with pytest.raises(CampaignMismatch, match="split"):
         exchange.plan_for(replace(export_of([]), tasks=TASKS + 1))
