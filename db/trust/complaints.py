@@ -22,13 +22,12 @@ from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.votes import independent
 from db.work import presence, transitions
+from db.work.holders import NAMED
 from db.work.transitions import CHOSEN
 from langford.words import some
 
 LIES = 3
 """Tasks at which a voter complained, and which others completed, after which it has no say."""
-NAMED = 4
-"""How many of those that complained are named."""
 
 
 def complain(transaction: Transaction, attempt: int, index: int, outcome: Outcome, reason: str) -> bool:

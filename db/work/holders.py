@@ -13,7 +13,7 @@ from db.work import presence
 from langford.words import some
 
 NAMED = 4
-"""How many workers are named."""
+"""How many workers a message names."""
 
 _earlier, _its_worker, _its_voter = aliased(Attempt), aliased(Worker), aliased(Voter)
 
