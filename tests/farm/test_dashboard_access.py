@@ -21,7 +21,7 @@ from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.api.streams import Listener, Streams
 from jobs.farm.dashboard.pages import FOLDER
-from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import LIFETIME_SECONDS, Sessions
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign

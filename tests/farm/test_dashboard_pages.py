@@ -24,8 +24,8 @@ from starlette.routing import Route
 from db.states import Role
 from jobs.farm.api.streams import Listener, Streams
 from jobs.farm.dashboard import pages
-from jobs.farm.guard.access import Access, RateLimit
-from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.access import Access
+from jobs.farm.guard.defence import Defence
 from tests.support import statuses
 from tests.support.browsers import WIDTHS, Tab, browser, tab
 from tests.support.campaigns import KEY, PLAN
@@ -58,11 +58,9 @@ class Site:
         campaigns = {name: self.ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in SAMPLES}
         self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
         self.computed = Counter[str]()
-        log, self.documents = LimitedLog(), pages.Documents()
-        self.access, self.streams = (
-            Access(self.ledger, campaigns, RateLimit(), Connections(), log),
-            Streams(log, every=EVERY_SECONDS),
-        )
+        defence, self.documents = Defence(), pages.Documents()
+        self.access = Access(self.ledger, campaigns, defence)
+        self.streams = Streams(defence.log, every=EVERY_SECONDS)
         listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         api = [Route("/campaigns", self._index), Route("/campaigns/{name}/stream", self._stream)]

@@ -25,7 +25,8 @@ from db.work.tokens import digest
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
-from jobs.farm.guard.access import READING, WORKING, KnownTokens, RateLimit
+from jobs.farm.guard.access import READING, WORKING, KnownTokens
+from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import MAX_TOKENS
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN

@@ -35,8 +35,8 @@ from db.work.presence import PRESENCE_SECONDS
 from db.work.tokens import digest
 from db.work.usage import FREE_SHARE
 from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
-from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import Bounds
+from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.shares import Payer
 from jobs.reach.wire import HEADER
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts

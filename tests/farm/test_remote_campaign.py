@@ -21,7 +21,7 @@ from db.identity import Identity
 from db.schema.models import Attempt, Token
 from db.states import Ending, Outcome, Role, TaskState
 from jobs.farm.api import server
-from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.limits import RateLimit
 from jobs.reach import outgoing, wire
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Limited

@@ -16,7 +16,7 @@ from db.errors import WorkerDistrusted
 from db.states import Outcome, Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
-from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.limits import RateLimit
 from jobs.reach import campaign as reach
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerRefuses

@@ -22,8 +22,8 @@ from db.messages import converted, document
 from db.states import Role
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.dashboard.pages import HEADERS
-from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import RESULTS
+from jobs.farm.guard.limits import RateLimit
 from langford.errors import BadProblem
 from langford.result import PartialResult
 from tests.support.asgi import Served

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from db.states import Role
-from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.limits import RateLimit
 from tests.support.asgi import Client, Served
 from tests.support.campaigns import NAME
 

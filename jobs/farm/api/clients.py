@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.farm.api.streams import Streams
 from jobs.farm.dashboard.pages import HEADERS
-from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
-from jobs.farm.guard.connections import Connections, LimitedLog
-from jobs.farm.guard.sessions import Sessions
-from jobs.farm.guard.shares import Charges, Turns, charged
+from jobs.farm.guard.access import Access
+from jobs.farm.guard.defence import Defence
+from jobs.farm.guard.limits import TooManyRequests
+from jobs.farm.guard.shares import charged
 from jobs.show.log_lines import line
 
 API = "/campaigns", "/metrics"
@@ -60,29 +60,10 @@ class Traffic:
 
 
 @dataclass(frozen=True, eq=False)
-class Clients:
+class Clients(Defence):
     """The clients of one server: their requests, connections and streams, and the log about them."""
 
-    limit: RateLimit = field(default_factory=RateLimit)
-    proxies: Collection[str] = ()  # addresses of proxies, whose X-Forwarded-For is believed
-    sessions: Sessions = field(default_factory=Sessions)
     traffic: Traffic = field(default_factory=Traffic)
-    log: LimitedLog = field(default_factory=LimitedLog)  # for what the operator may read, and clients may not
-
-    @cached_property
-    def connections(self) -> Connections:
-        """A connection on which a valid token arrives is no stranger's."""
-        return Connections(proxies=self.proxies)
-
-    @cached_property
-    def charges(self) -> Charges:
-        """What each token, and each address without one, has used of the processor."""
-        return Charges()
-
-    @cached_property
-    def turns(self) -> Turns:
-        """In which its event loop handles what arrives."""
-        return Turns(self.charges)
 
     @cached_property
     def streams(self) -> Streams:

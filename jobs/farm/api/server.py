@@ -47,8 +47,9 @@ from jobs.farm.api.operations import ANSWERED, AnotherCampaign, Answered
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.dashboard.pages import Documents, Pages
-from jobs.farm.guard.access import Access, TooManyRequests
+from jobs.farm.guard.access import Access
 from jobs.farm.guard.bodies import BodyTooLarge
+from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
 from jobs.reach.wire import FULL_STATUS, HEADER, SPOKEN, Done, OtherVersion, WireVersion, require_understood
 from langford.errors import LangfordError
@@ -112,16 +113,7 @@ def application(
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     clients, overviews, documents = clients or Clients(), overviews or Overviews(campaigns), Documents()
-    access = Access(
-        ledger,
-        campaigns,
-        clients.limit,
-        clients.connections,
-        clients.log,
-        clients.proxies,
-        clients.charges,
-        clients.sessions,
-    )
+    access = Access(ledger, campaigns, clients)
     numbers = Metrics(overviews, clients.traffic)
     endpoints = Endpoints(ledger, access, overviews, clients.streams, numbers, documents.version)
     routes = [*endpoints.routes(), Pages(access, documents).mount()]

@@ -27,7 +27,8 @@ from starlette.routing import Mount, Route
 
 from db.errors import LedgerError
 from db.states import NAME
-from jobs.farm.guard.access import Access, TooManyRequests
+from jobs.farm.guard.access import Access
+from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.refusals import Refusal, refusing
 
 FOLDER = Path(__file__).parent

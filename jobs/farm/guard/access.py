@@ -8,7 +8,6 @@ anything.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
@@ -20,12 +19,11 @@ from db import Campaign, Ledger
 from db.records import Right
 from db.states import Role
 from db.work import tokens
-from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard import cookie
-from jobs.farm.guard.connections import Connections, LimitedLog, address_of
-from jobs.farm.guard.sessions import Sessions
-from jobs.farm.guard.shares import Charges, Lane, Payer
-from langford.errors import LangfordError
+from jobs.farm.guard.connections import address_of
+from jobs.farm.guard.defence import Defence
+from jobs.farm.guard.limits import TooManyRequests
+from jobs.farm.guard.shares import Lane, Payer
 
 MAX_KNOWN_TOKENS = 10_000
 WORKING, READING = 16, 4
@@ -61,74 +59,21 @@ class KnownTokens:
                 del self._known[next(iter(self._known))]
 
 
-REQUESTS_PER_SECOND, BURST = 200.0, 400.0
-MAX_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
-"""About how many addresses are remembered, and the time between two searches for those that may be forgotten."""
-
-
-class RateLimit:
-    """A limit on the requests per second of strangers at one address; short bursts may exceed it."""
-
-    def __init__(
-        self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST, clock: Clock = SYSTEM
-    ) -> None:
-        self._per_second, self._burst, self._clock = per_second, burst, clock
-        # By address: requests that it may send now, and the time of its last request.
-        self._allowances: dict[str, tuple[float, float]] = {}
-        self._lock, self._next_look = threading.Lock(), 0.0
-
-    def wait(self, address: str, cost: float = 1.0) -> float:
-        """Seconds until the address may send a request; 0 when it may send this one.
-
-        ``cost``: how many requests this one counts as.
-        """
-        now, cost = self._clock.monotonic(), min(cost, self._burst)
-        with self._lock:
-            if len(self._allowances) > MAX_ADDRESSES and now >= self._next_look:
-                self._next_look = now + LOOK_SECONDS
-                # An address that has sent nothing since then has its whole burst again, like a new one.
-                full_since = now - self._burst / self._per_second
-                self._allowances = {
-                    known: allowance for known, allowance in self._allowances.items() if allowance[1] > full_since
-                }
-            allowed, last = self._allowances.get(address, (self._burst, now))
-            allowed = min(self._burst, allowed + (now - last) * self._per_second)
-            accepted = allowed >= cost
-            self._allowances[address] = (allowed - cost * accepted, now)
-            return 0.0 if accepted else (cost - allowed) / self._per_second
-
-
-class TooManyRequests(LangfordError):
-    """An address sends more requests without a valid token than it may."""
-
-    def __init__(self, seconds: float) -> None:
-        """``seconds``: until the client may send its next request."""
-        super().__init__("too many requests; wait and repeat")
-        self.headers = {"Retry-After": f"{seconds:.2f}"}
-
-
 class Access:
     """The campaigns of a server, and who may do what with them; ``log`` is for operators, not for clients."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        campaigns: Mapping[str, Campaign],
-        limit: RateLimit,
-        connections: Connections,
-        log: LimitedLog,
-        proxies: Collection[str] = (),
-        charges: Charges | None = None,
-        sessions: Sessions | None = None,
-    ) -> None:
-        """``limit``: of strangers; ``proxies``: their X-Forwarded-For counts; ``charges``, ``sessions``: None: new
-        ones.
+    def __init__(self, ledger: Ledger, campaigns: Mapping[str, Campaign], defence: Defence) -> None:
         """
-        self.campaigns, self.log, self.charges = campaigns, log, charges or Charges()
-        self._ledger, self._limit, self._connections = ledger, limit, connections
-        self._proxies, self._sessions = frozenset(proxies), sessions or Sessions()
+        Args:
+            ledger: an open one.
+            campaigns: of it, by the names under which the server has them.
+            defence: of the server.
+        """
+        self.campaigns, self.log = campaigns, defence.log
+        self._ledger, self._limit, self._connections = ledger, defence.limit, defence.connections
+        self._proxies, self._sessions = frozenset(defence.proxies), defence.sessions
         self._known_tokens = KnownTokens()
-        self._working, self._reading = Lane(self.charges, WORKING), Lane(self.charges, READING)
+        self._working, self._reading = Lane(defence.charges, WORKING), Lane(defence.charges, READING)
 
     def address(self, request: Request) -> str:
         return address_of(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")), self._proxies)

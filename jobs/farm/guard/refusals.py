@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from db.errors import LedgerError
-from jobs.farm.guard.access import Access, TooManyRequests
+from jobs.farm.guard.access import Access
+from jobs.farm.guard.limits import TooManyRequests
 from langford.errors import LangfordError
 
 

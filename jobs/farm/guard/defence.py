@@ -1,0 +1,35 @@
+"""What defends one server: its limits, and what it keeps of its clients."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.limits import RateLimit
+from jobs.farm.guard.sessions import Sessions
+from jobs.farm.guard.shares import Charges, Turns
+
+
+@dataclass(frozen=True, eq=False)
+class Defence:
+    limit: RateLimit = field(default_factory=RateLimit)  # of strangers
+    proxies: Collection[str] = ()  # addresses of proxies, whose X-Forwarded-For is believed
+    sessions: Sessions = field(default_factory=Sessions)
+    log: LimitedLog = field(default_factory=LimitedLog)  # for what the operator may read, and clients may not
+
+    @cached_property
+    def connections(self) -> Connections:
+        """A connection on which a valid token arrives is no stranger's."""
+        return Connections(proxies=self.proxies)
+
+    @cached_property
+    def charges(self) -> Charges:
+        """What each token, and each address without one, has used of the processor."""
+        return Charges()
+
+    @cached_property
+    def turns(self) -> Turns:
+        """In which its event loop handles what arrives."""
+        return Turns(self.charges)
