@@ -17,15 +17,16 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from db.states import Role
+from jobs.farm.api.clients import Admitted, Clients
 from jobs.farm.api.streams import Listener, Streams
 from jobs.farm.dashboard import pages
 from jobs.farm.guard.access import Access
-from jobs.farm.guard.defence import Defence
 from tests.support import statuses
 from tests.support.browsers import WIDTHS, Tab, browser, tab
 from tests.support.campaigns import KEY, PLAN
@@ -58,13 +59,16 @@ class Site:
         campaigns = {name: self.ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in SAMPLES}
         self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
         self.computed = Counter[str]()
-        defence, self.documents = Defence(), pages.Documents()
-        self.access = Access(self.ledger, campaigns, defence)
-        self.streams = Streams(defence.log, every=EVERY_SECONDS)
+        clients, self.documents = Clients(), pages.Documents()
+        self.access = Access(self.ledger, campaigns, clients)
+        self.streams = Streams(clients.log, every=EVERY_SECONDS)
+        admitted = Middleware(Admitted, access=self.access, clients=clients, paths={})
         listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         api = [Route("/campaigns", self._index), Route("/campaigns/{name}/stream", self._stream)]
-        application = Starlette(routes=[*api, pages.Pages(self.access, self.documents).mount()])
+        application = Starlette(
+            routes=[*api, pages.Pages(self.access, self.documents).mount()], middleware=[admitted]
+        )
         config = uvicorn.Config(application, log_level="error", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]})

@@ -20,8 +20,8 @@ from db import Campaign, Credential, Delivery, Lease
 from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
 from db.messages import converted, document
 from db.states import Role
+from jobs.farm.api.clients import HEADERS
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.dashboard.pages import HEADERS
 from jobs.farm.guard.bodies import RESULTS
 from jobs.farm.guard.limits import RateLimit
 from langford.errors import BadProblem

@@ -16,7 +16,6 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.farm.api.streams import Streams
-from jobs.farm.dashboard.pages import HEADERS
 from jobs.farm.guard.access import Access
 from jobs.farm.guard.defence import Defence
 from jobs.farm.guard.limits import TooManyRequests
@@ -28,6 +27,17 @@ API = "/campaigns", "/metrics"
 MAX_PATH = 200
 HTTPS_SECONDS = 182 * 86_400
 """How long browsers reach a server with TLS by TLS only."""
+HEADERS = {
+    # Nothing from elsewhere, no script or style inside a page, no frame around it, and no text that becomes markup.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""The headers of every answer, which bound what a browser does with it."""
 PROTECTING = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 PROTECTING_WITH_TLS = [*PROTECTING, (b"strict-transport-security", b"max-age=%d" % HTTPS_SECONDS)]
 ELSEWHERE = "elsewhere"
@@ -101,7 +111,7 @@ class Admitted:
         await charged(application(scope, receive, note), self._charges, payer)
 
     def _protect(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
-        """Complete the headers that bound what a browser does with an answer, whoever gives it."""
+        """Add the headers that every answer has."""
         given = {name for name, _ in headers}
         more = PROTECTING_WITH_TLS if self._access.encrypted(Request(scope)) else PROTECTING
         headers += [header for header in more if header[0] not in given]
@@ -135,4 +145,4 @@ def paths_of(routes: Sequence[BaseRoute]) -> dict[object, str]:
 def _refusal(error: TooManyRequests, path: str) -> Response:
     if path.startswith(API):
         return JSONResponse({"error": str(error)}, 429, error.headers)
-    return PlainTextResponse(str(error), 429, HEADERS | error.headers)
+    return PlainTextResponse(str(error), 429, error.headers)

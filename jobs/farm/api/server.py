@@ -55,7 +55,7 @@ from jobs.reach.wire import FULL_STATUS, HEADER, SPOKEN, Done, OtherVersion, Wir
 from langford.errors import LangfordError
 
 T = TypeVar("T")
-PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", HEADER: str(SPOKEN)}
+PRIVATE = {"Cache-Control": "no-store", HEADER: str(SPOKEN)}
 
 
 class NoToken(LangfordError):

@@ -30,7 +30,6 @@ CROWDED = b"event: crowded\ndata:\n\n"
 """The last event of a stream that was closed for a newer one."""
 HEADERS = {
     "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
     "X-Accel-Buffering": "no",  # a proxy passes events on at once
 }
 

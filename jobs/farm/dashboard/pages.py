@@ -33,16 +33,7 @@ from jobs.farm.guard.refusals import Refusal, refusing
 
 FOLDER = Path(__file__).parent
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-HEADERS = {
-    # Nothing from elsewhere, no script or style inside a page, no frame around it, and no text that becomes markup.
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+UNKEPT = {"Cache-Control": "no-store"}
 SHARED = "head", "bar"
 TOKEN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 MAX_FORM, MAX_FIELDS = 4096, 8
@@ -69,7 +60,7 @@ class Asset:
 
     def answer(self, known: str) -> Response:
         """Status 304 when the browser has it; ``known``: the header If-None-Match."""
-        headers = HEADERS | {"ETag": self.tag, "Cache-Control": "no-cache"}
+        headers = {"ETag": self.tag, "Cache-Control": "no-cache"}
         if self.tag in known:
             return Response(status_code=304, headers=headers)
         return Response(self.content, media_type=self.media_type, headers=headers)
@@ -95,7 +86,7 @@ class Documents:
         """
         fields = {field: html.escape(text) for field, text in texts.items()}
         text = Template(self._templates[name]).substitute(fields, root=html.escape(root), version=self.version)
-        return HTMLResponse(text, status, HEADERS | {"Cache-Control": "no-store"})
+        return HTMLResponse(text, status, UNKEPT)
 
 
 class Pages:
@@ -210,12 +201,12 @@ def _from_elsewhere(request: Request) -> bool:
 def _again() -> Response:
     """A page that loads itself again: this time the request comes from this site, with the cookie."""
     text = '<!doctype html><html lang="en"><meta http-equiv="refresh" content="0"><title>Langford</title>'
-    return Response(text, 200, HEADERS | {"Cache-Control": "no-store"}, "text/html")
+    return Response(text, 200, UNKEPT, "text/html")
 
 
 def _to(where: str) -> Response:
-    return Response(status_code=303, headers=HEADERS | {"Location": where, "Cache-Control": "no-store"})
+    return Response(status_code=303, headers=UNKEPT | {"Location": where})
 
 
 def _text(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    return PlainTextResponse(message, status, HEADERS | dict(headers or {}))
+    return PlainTextResponse(message, status, headers)
