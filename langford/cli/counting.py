@@ -38,9 +38,9 @@ Examples:
   langford count skolem 12 --json
   langford count 15 --method shifted --seed 7
   langford count 10 copies 3
-  langford count 13 defect 4
+  langford count 12 defect 4
   langford count near-skolem 12 missing 5
-  langford count differences 1,2,4,5,7 empty 2
+  langford count differences 1,2,4,5,7 empty 3
   langford count A059106 12
   langford count 20 --expect 2,636,337,861,200"""
 )

@@ -19,7 +19,7 @@ from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS
 SETS = (DIFFERENCES, CYCLIC)
 """What a set of differences without a named family begins with."""
 COPIES, OVER, EMPTY = "copies", "over", "empty"
-EXAMPLES = "12, skolem 9, near-skolem 12 missing 5, differences 1,2,5,7 or A059106 12"
+EXAMPLES = "12, skolem 9, near-skolem 12 missing 5, differences 1,2,4,7 or A059106 12"
 
 MAX_LENGTH = 100_000
 """Characters of a text that is read: more than those of the longest row."""

@@ -49,7 +49,7 @@ Examples:
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
   langford run 31 --dry-run
   langford run langford-19-polyphase-10
-  langford run differences 1,2,5,7
+  langford run differences 1,2,4,7
 
 The same command resumes the campaign, and so does NAME alone (--name NAME, if it is a number).  Exit codes:
 0 done, 1 tasks set aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""

@@ -103,7 +103,7 @@ def table(
     """Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each entry is a campaign.
 
     Entries that are 0 by parity take no time; the others are counted smallest first.  Each count is compared with
-    the published one, and marked new if there is none.  Mirror images count once if every row of the table
+    the published one, or marked "none known".  Mirror images count once if every row of the table
     has a mirror; otherwise all arrangements count.
     """
     chosen, wanted = _format(form, out, as_json), entries(family)

@@ -42,7 +42,7 @@ Examples:
   langford create 24 --depth 12
   langford create 31 --dry-run
   langford create 28 --device cuda --task-time 2m
-  langford create differences 1,2,5,7 --depth 4 --name odd
+  langford create differences 1,2,4,7 --depth 4 --name odd
   langford create 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options
