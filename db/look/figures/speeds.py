@@ -12,7 +12,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 WINDOWS_SECONDS = (10.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
 ENOUGH = 30
@@ -23,16 +23,14 @@ MIN_RESULTS, MIN_PEERS = 5, 3
 K = TypeVar("K", bound=Hashable)
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(NamedTuple):
     worker: str
     at: float
     work: float  # estimated work of its task
     seconds: float | None = None  # its computing time; None: it is a further result of its task
 
 
-@dataclass(frozen=True)
-class RunningAttempt:
+class RunningAttempt(NamedTuple):
     task: int
     worker: str
     work: float  # estimated work of its task

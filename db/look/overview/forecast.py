@@ -11,6 +11,7 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 
 from db.look.figures.speeds import Arrival
@@ -163,12 +164,14 @@ class TaskTimes:
         self._models = models
         self._results = {model: sum(number for _, _, number in sizes.values()) for model, sizes in sums.items()}
         self._curves = {model: _curve(sizes) for model, sizes in sums.items()}
+        # Most of a campaign's tasks have the work of another one.
+        self.seconds = cache(self._seconds)
 
     def known(self, model: Hashable, devices: int) -> bool:
         """Whether enough is known of this model, of which a worker has this number of devices."""
         return self._results.get(model, 0) >= min(MIN_ALIKE, devices)
 
-    def seconds(self, model: Hashable, work: float) -> float | None:
+    def _seconds(self, model: Hashable, work: float) -> float | None:
         """None: no result of such a device is known."""
         curve = self._curves.get(model)
         if curve is None:

@@ -95,7 +95,7 @@ _RUNNING = (
 
 
 def running(transaction: Transaction) -> list[RunningAttempt]:
-    return [RunningAttempt(*row) for row in transaction.execute(_RUNNING)]
+    return [RunningAttempt._make(row) for row in transaction.execute(_RUNNING).all()]
 
 
 _ARRIVALS = (

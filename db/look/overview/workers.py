@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -88,14 +88,18 @@ _UNFINISHED = (
 def worker_events(transaction: Transaction, facts: Facts) -> list[Happened]:
     """What happened, newest first, up to MAX_SHOWN."""
     workers, finished = facts.workers, facts.finished
+    joined = sorted(workers, key=lambda row: -row.started)[:MAX_SHOWN]
     gone = sorted((row for row in workers if row.ended is not None), key=lambda row: -row.ended)[:MAX_SHOWN]
     failing = {part.worker for part in facts.cut_short if part.outcome in (Outcome.EXPIRED, Outcome.DIED)}
     asked = {row.id for row in gone} | set(sorted(failing)[:MAX_SHOWN])
     unfinished: Any = transaction.execute(_UNFINISHED, workers=sorted(asked)).all() if asked else []
     named = {row.id: row for row in workers}
+    of_worker = defaultdict[str, list[Row[Any]]](list)
+    for row in unfinished:
+        of_worker[row.worker_id].append(row)
     happened = [
-        *(Happened(Time(row.started), JOINED, f"{_name(row)}: {_equipment(row)}") for row in workers),
-        *(Happened(Time(row.ended), LEFT, f"{_name(row)}: {_departure(row, unfinished)}") for row in gone),
+        *(Happened(Time(row.started), JOINED, f"{_name(row)}: {_equipment(row)}") for row in joined),
+        *(Happened(Time(row.ended), LEFT, f"{_name(row)}: {_departure(row, of_worker[row.id])}") for row in gone),
         *_expired(unfinished, named),
         *(
             Happened(Time(row.ended), DIED, f"{_name(named[row.worker_id])}, task {row.task_index}: {row.note}")
@@ -116,15 +120,11 @@ def _expired(unfinished: Sequence[Row[Any]], named: Mapping[str, Row[Any]]) -> I
             yield Happened(Time(ended), EXPIRED, f"{_name(worker)}: {several(number, 'lease')}")
 
 
-def _departure(worker: Row[Any], unfinished: Collection[Row[Any]]) -> str:
-    """How a worker ended, and what became of the tasks that it held."""
+def _departure(worker: Row[Any], unfinished: Sequence[Row[Any]]) -> str:
+    """How a worker ended, and what became of the tasks that it held; ``unfinished``: its attempts."""
     how, is_lost = ENDINGS.get(worker.ending, worker.ending or ""), worker.ending == Ending.LOST
     wanted = (Outcome.EXPIRED,) if is_lost else _BACK
-    held = [
-        row
-        for row in unfinished
-        if row.worker_id == worker.id and row.outcome in wanted and _at_its_end(worker, row.ended)
-    ]
+    held = [row for row in unfinished if row.outcome in wanted and _at_its_end(worker, row.ended)]
     if worker.ending == Ending.STOPPED and held and held[0].note:
         how = f"{how} ({held[0].note})"
     if not held:
