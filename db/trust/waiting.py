@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Row, Select, and_, bindparam, func, select, union
+from sqlalchemy import ColumnElement, Float, Row, ScalarSelect, Select, and_, bindparam, func, select, union
 
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults
 from db.files.promise import Promise
@@ -29,7 +29,9 @@ MAY_BE_DRAWN: ColumnElement[bool] = and_(Result.listed, Result.confirmed_by.is_(
 IS_DRAWN: ColumnElement[bool] = and_(MAY_BE_DRAWN, Result.lot < SHARE)
 """Whether a result is drawn and not confirmed."""
 # For each voter: the index of the draw ends with the lots.
-_DRAWN: Select[int, int] = _OF_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id)), IS_DRAWN)
+_BY_VOTERS = _OF_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id)))
+_DRAWN: Select[int, int] = _BY_VOTERS.where(IS_DRAWN)
+_DRAWN_AND_CONFIRMED = _BY_VOTERS.where(Result.listed, Result.confirmed_by.is_not(None), Result.lot < SHARE)
 DOUBTED: Select[int, int] = _OF_CAMPAIGN.where(
     Result.doubt.is_not(None), Result.doubt.in_([Doubt.CONFLICT, Doubt.QUESTION])
 )
@@ -119,7 +121,16 @@ def untrusted(transaction: Transaction) -> list[int]:
     return sorted({row.task_index for row in rows} | set(questioned))
 
 
-_DRAWN_AT_ALL = select(func.count()).where(Result.campaign_id == CAMPAIGN, Result.listed, Result.lot < SHARE)
+def _number(query: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
+    return select(func.count()).select_from(query.subquery()).scalar_subquery()
+
+
+# In two parts of the index: results that are neither confirmed nor drawn are most of them, and are not read.
+_NUMBERS = select(
+    _number(_DRAWN).label("unconfirmed"),
+    _number(_DRAWN_AND_CONFIRMED).label("confirmed"),
+    _number(UNCONFIRMED).label("by_distrusted"),
+)
 # Without a share, only contested results are drawn, and each of them has a witness.
 _CONTESTED = (
     select(func.count(Result.task_index.distinct()))
@@ -127,14 +138,16 @@ _CONTESTED = (
     .join(Result, same_task(Result, Witness))
     .where(Witness.campaign_id == CAMPAIGN, Result.lot < SHARE)
 )
-_DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(_DRAWN, UNCONFIRMED).subquery())
 
 
 def replication(transaction: Transaction) -> Replication:
     share = _reasons(transaction).share
-    drawn = transaction.scalar(_DRAWN_AT_ALL if share else _CONTESTED, share=share) or 0
-    unconfirmed = (transaction.scalar(_DRAWN_AND_UNCONFIRMED, share=share) or 0) if drawn else 0
-    return Replication(drawn, drawn - unconfirmed)
+    contested = 0 if share else transaction.scalar(_CONTESTED, share=share)
+    if not (share or contested):
+        return Replication(0, 0)
+    found = transaction.execute(_NUMBERS, share=share).one()
+    drawn = found.unconfirmed + found.confirmed if share else contested
+    return Replication(drawn, drawn - found.unconfirmed - found.by_distrusted)
 
 
 _IMPORTED = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id).where(Voter.kind == VoterKind.IMPORT)))

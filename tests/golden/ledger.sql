@@ -2452,24 +2452,24 @@ P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id
   LIMIT :param;
 
 -- waiting.replication
-  SELECT count(*) AS count_1
-  FROM result
-S WHERE result.campaign_id = :campaign AND result.listed = 1 AND result.lot < :share;
-P WHERE result.campaign_id = :campaign AND result.listed AND result.lot < :share;
-  SELECT count(*) AS count_1
-  FROM (
-    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
-    FROM result
+  SELECT (SELECT count(*) AS count_1 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+    FROM result WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND
+S   result.listed = 1 AND result.confirmed_by IS NULL AND result.lot < :share) AS anon_1) AS unconfirmed, (SELECT
+P   result.listed AND result.confirmed_by IS NULL AND result.lot < :share) AS anon_1) AS unconfirmed, (SELECT
+    count(*) AS count_2 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index FROM result
 S   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed = 1
-P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed
-    AND result.confirmed_by IS NULL AND result.lot < :share
-    UNION
-    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
-    FROM result
-    WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
-    AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
-    AND result.lot < :share
-  ) AS anon_1;
+S   AND result.confirmed_by IS NOT NULL AND result.lot < :share) AS anon_2) AS confirmed, (
+P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed AND
+P   result.confirmed_by IS NOT NULL AND result.lot < :share) AS anon_2) AS confirmed, (
+    SELECT count(*) AS count_3
+    FROM (
+      SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+      FROM result
+      WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
+      AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+      AND result.lot < :share
+    ) AS anon_3
+  ) AS by_distrusted;
 
 -- waiting.tasks
   SELECT result.campaign_id, result.task_index
