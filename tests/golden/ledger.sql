@@ -213,17 +213,27 @@ P     cut_short_used.began, greatest(
     FROM cut_short_used
   )
   SELECT cut_short.worker_id, cut_short.outcome, count(*) AS attempts, sum(CASE WHEN (cut_short.late = :late AND
-    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(
+    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(CASE WHEN (cut_short.late = :late AND
+    cut_short.begun = :begun) THEN cut_short.ended - cut_short.started ELSE :param END) AS seconds, sum(CASE WHEN
+    (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END) AS unbegun,
+    sum(cut_short.late) AS late, min(
     CASE WHEN (
-      cut_short.late = :late AND cut_short.begun = :begun
-    ) THEN cut_short.ended - cut_short.started ELSE :param END
-  ) AS seconds, sum(
-    CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END
-  ) AS unbegun, sum(cut_short.late) AS late, min(
-    CASE WHEN (result.accepted IS NOT NULL) THEN cut_short.started END
-  ) AS began, max(result.accepted) AS arrived
-  FROM cut_short LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id
-  AND result.task_index = cut_short.task_index AND result.attempt_id = cut_short.id
+      CASE WHEN (cut_short.late = :late) THEN (
+        SELECT result.accepted
+        FROM result
+        WHERE result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
+        AND result.attempt_id = cut_short.id
+      ) END IS NOT NULL
+    ) THEN cut_short.started END
+  ) AS began, max(
+    CASE WHEN (cut_short.late = :late) THEN (
+      SELECT result.accepted
+      FROM result
+      WHERE result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
+      AND result.attempt_id = cut_short.id
+    ) END
+  ) AS arrived
+  FROM cut_short
   GROUP BY cut_short.worker_id, cut_short.outcome;
   WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
     attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
@@ -378,31 +388,46 @@ P     cut_short_used.began, greatest(
     FROM cut_short_used
   )
   SELECT cut_short.worker_id, cut_short.outcome, count(*) AS attempts, sum(CASE WHEN (cut_short.late = :late AND
-    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(
+    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(CASE WHEN (cut_short.late = :late AND
+    cut_short.begun = :begun) THEN cut_short.ended - cut_short.started ELSE :param END) AS seconds, sum(CASE WHEN
+    (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END) AS unbegun,
+    sum(cut_short.late) AS late, min(
     CASE WHEN (
-      cut_short.late = :late AND cut_short.begun = :begun
-    ) THEN cut_short.ended - cut_short.started ELSE :param END
-  ) AS seconds, sum(
-    CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END
-  ) AS unbegun, sum(cut_short.late) AS late, min(
-    CASE WHEN (result.accepted IS NOT NULL) THEN cut_short.started END
-  ) AS began, max(result.accepted) AS arrived
-  FROM cut_short LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id
-  AND result.task_index = cut_short.task_index AND result.attempt_id = cut_short.id
+      CASE WHEN (cut_short.late = :late) THEN (
+        SELECT result.accepted
+        FROM result
+        WHERE result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
+        AND result.attempt_id = cut_short.id
+      ) END IS NOT NULL
+    ) THEN cut_short.started END
+  ) AS began, max(
+    CASE WHEN (cut_short.late = :late) THEN (
+      SELECT result.accepted
+      FROM result
+      WHERE result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
+      AND result.attempt_id = cut_short.id
+    ) END
+  ) AS arrived
+  FROM cut_short
   GROUP BY cut_short.worker_id, cut_short.outcome;
 
 -- attempts.ended
-  SELECT attempt.worker_id, count(CASE WHEN (attempt.outcome = :outcome) THEN :param END) AS done, count(CASE WHEN
-    (attempt.outcome = :outcome) THEN :param END) AS further, min(
-    CASE WHEN (attempt.outcome = :outcome) THEN coalesce(attempt.began, attempt.granted) END
-  ) AS began, max(CASE WHEN (attempt.outcome = :outcome) THEN attempt.ended END) AS arrived, count(*) AS attempts
+  SELECT attempt.worker_id, count(*) FILTER (WHERE attempt.outcome = :outcome) AS done, count(*) FILTER (WHERE
+    attempt.outcome = :outcome) AS further, min(
+    coalesce(attempt.began, attempt.granted)
+  ) FILTER (
+    WHERE attempt.outcome = :outcome
+  ) AS began, max(attempt.ended) FILTER (WHERE attempt.outcome = :outcome) AS arrived, count(*) AS attempts
   FROM attempt
   WHERE attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
   GROUP BY attempt.worker_id;
-  SELECT attempt.worker_id, count(CASE WHEN (attempt.outcome = :outcome) THEN :param END) AS done, count(CASE WHEN
-    (attempt.outcome = :outcome) THEN :param END) AS further, min(
-    CASE WHEN (attempt.outcome = :outcome) THEN coalesce(attempt.began, attempt.granted) END
-  ) AS began, max(CASE WHEN (attempt.outcome = :outcome) THEN attempt.ended END) AS arrived, count(*) AS attempts
+  SELECT attempt.worker_id, count(*) FILTER (WHERE attempt.outcome = :outcome) AS done, count(*) FILTER (WHERE
+    attempt.outcome = :outcome) AS further, min(coalesce(attempt.began, attempt.granted)) FILTER (WHERE
+    attempt.outcome = :outcome) AS began, (
+    SELECT max(attempt_1.ended) AS max_1
+    FROM attempt AS attempt_1
+    WHERE attempt_1.worker_id = attempt.worker_id AND attempt_1.outcome = :outcome AND attempt_1.ended IS NOT NULL
+  ) AS arrived, count(*) AS attempts
   FROM attempt
   WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL
   GROUP BY attempt.worker_id;

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Select, case, func, select
 
 from db.schema import measures
+from db.schema.declaring import aliased
 from db.schema.dialects import among
 from db.schema.measures import DELIVERED
 from db.schema.models import Attempt, Result, same_task
@@ -67,8 +68,11 @@ class Loss:
 
     @classmethod
     def of(cls, parts: Iterable[CutShort]) -> Loss:
-        chosen = list(parts)
-        return cls(sum(part.lost for part in chosen), sum(part.seconds for part in chosen))
+        attempts = 0
+        seconds: float = 0
+        for part in parts:
+            attempts, seconds = attempts + part.lost, seconds + part.seconds
+        return cls(attempts, seconds)
 
 
 @dataclass(frozen=True)
@@ -117,18 +121,19 @@ _OF_FEW: ColumnElement[bool] = Attempt.campaign_id == CAMPAIGN
 _OF_MANY = among(Attempt.worker_id, "workers")
 
 
-def _ended(among: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    done, further = (case((Attempt.outcome == outcome, 1)) for outcome in DELIVERED)
+_is_done = Attempt.outcome == Outcome.DONE
+
+
+def _ended(among: ColumnElement[bool], arrived: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
+    done, further = (func.count().filter(Attempt.outcome == outcome) for outcome in DELIVERED)
     # In the order of the index, so that nothing is sorted.
     return (
         select(
             Attempt.worker_id,
-            func.count(done).label("done"),
-            func.count(further).label("further"),
-            func.min(case((Attempt.outcome == Outcome.DONE, func.coalesce(Attempt.began, Attempt.granted)))).label(
-                "began"
-            ),
-            func.max(case((Attempt.outcome == Outcome.DONE, Attempt.ended))).label("arrived"),
+            done.label("done"),
+            further.label("further"),
+            func.min(func.coalesce(Attempt.began, Attempt.granted)).filter(_is_done).label("began"),
+            arrived.label("arrived"),
             func.count().label("attempts"),
         )
         .where(among, Attempt.ended.is_not(None))
@@ -136,7 +141,13 @@ def _ended(among: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     )
 
 
-_ENDED_OF_FEW, _ENDED_OF_MANY = _ended(_OF_FEW), _ended(_OF_MANY)
+_last = aliased(Attempt)
+_LAST_DONE = select(func.max(_last.ended)).where(
+    _last.worker_id == Attempt.worker_id, _last.outcome == Outcome.DONE, _last.ended.is_not(None)
+)
+_ENDED_OF_FEW = _ended(_OF_FEW, func.max(Attempt.ended).filter(_is_done))
+# The last result is at the end of the worker's part of the index.
+_ENDED_OF_MANY = _ended(_OF_MANY, _LAST_DONE.correlate(Attempt).scalar_subquery())
 
 
 def ended(transaction: Transaction, workers: Collection[str], few: bool) -> Iterator[Ended]:
@@ -147,7 +158,10 @@ def ended(transaction: Transaction, workers: Collection[str], few: bool) -> Iter
 
 def _cut_short(*conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     cut = measures.cut_short(*conditions)
-    lost, accepted = measures.lost(cut), Result.accepted.is_not(None)
+    lost = measures.lost(cut)
+    its_result = select(Result.accepted).where(same_task(Result, cut.c), Result.attempt_id == cut.c.id)
+    # Looked up for the few that brought one.
+    accepted = case((cut.c.late == 1, its_result.correlate(cut).scalar_subquery()))
     return (
         select(
             cut.c.worker_id,
@@ -157,11 +171,10 @@ def _cut_short(*conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
             func.sum(case((lost, measures.seconds(cut)), else_=0.0)).label("seconds"),
             func.sum(case((measures.unbegun(cut), 1), else_=0)).label("unbegun"),
             func.sum(cut.c.late).label("late"),
-            func.min(case((accepted, cut.c.started))).label("began"),
-            func.max(Result.accepted).label("arrived"),
+            func.min(case((accepted.is_not(None), cut.c.started))).label("began"),
+            func.max(accepted).label("arrived"),
         )
         .select_from(cut)
-        .outerjoin(Result, and_(same_task(Result, cut.c), Result.attempt_id == cut.c.id))
         .group_by(cut.c.worker_id, cut.c.outcome)
     )
 
