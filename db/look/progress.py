@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import func, select
 
@@ -32,32 +33,53 @@ def results(transaction: Transaction) -> Iterator[PartialResult]:
     return (PartialResult.from_text(*row) for row in rows)
 
 
-_NOT_DONE = (
-    select(Task.state, func.count(), func.sum(Task.work))
-    .where(
-        Task.campaign_id == CAMPAIGN, Task.state.in_([state for state in TaskState if state is not TaskState.DONE])
-    )
-    .group_by(Task.state)
+_not_done = (
+    Task.campaign_id == CAMPAIGN,
+    Task.state.in_([state for state in TaskState if state is not TaskState.DONE]),
 )
+_NOT_DONE = select(Task.state, func.count(), func.sum(Task.work)).where(*_not_done).group_by(Task.state)
+MAX_SIZES = 2_000
+# In the order of the index, so that nothing is sorted.
+_SIZES = (
+    select(Task.state, Task.work, func.count())
+    .where(*_not_done)
+    .group_by(Task.state, Task.work)
+    .order_by(Task.state.desc(), Task.work.desc())
+    .limit(MAX_SIZES)
+)
+Sizes = Sequence[tuple[str, float, int]]
+"""(state, work of a task, number of such tasks), the largest of a state first."""
 
 
-def standing(transaction: Transaction, campaign: CampaignRecord) -> Standing:
+def sizes(transaction: Transaction) -> Sizes | None:
+    """Of the tasks that are not done; None: they are of very many sizes."""
+    found = [(state, work, number) for state, work, number in transaction.execute(_SIZES)]
+    return found if len(found) < MAX_SIZES else None
+
+
+def standing(transaction: Transaction, campaign: CampaignRecord, known: Sizes | None = None) -> Standing:
     """Tasks and work by state.
 
     Only tasks that are not done are counted; the number of done ones follows by subtraction.  So the query costs
     little towards the end of a campaign, when many workers ask in vain.
+
+    ``known``: the sizes of its tasks, from which their numbers follow.
     """
-    states = transaction.execute(_NOT_DONE).all()
-    tasks = {row[0]: row[1] for row in states}
-    work = {row[0]: float(row[2]) for row in states}
+    tasks, work = Counter[str](), defaultdict[str, float](float)
+    if known is None:
+        for state, number, together in transaction.execute(_NOT_DONE):
+            tasks[state], work[state] = number, float(together)
+    else:
+        for state, each, number in known:
+            tasks[state] += number
+            work[state] += each * number
     done = campaign.tasks - sum(tasks.values())
     if done:
         tasks[TaskState.DONE] = done
         work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
-    return Standing(tasks, work, *(waiting.numbers(transaction) if done else (0, 0)))
+    return Standing(dict(tasks), dict(work), *(waiting.numbers(transaction) if done else (0, 0)))
 
 
-MAX_SIZES = 2_000
 _WAITING = (
     select(Task.work, func.count().label("tasks"))
     .where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY)
@@ -67,16 +89,21 @@ _WAITING = (
 )
 
 
-def waiting_work(transaction: Transaction, tasks: int, work: float) -> list[tuple[float, int]]:
+def waiting_work(transaction: Transaction, standing: Standing, known: Sizes | None) -> list[tuple[float, int]]:
     """(work of a task, number of such tasks) of those that are ready, the largest first.
 
     Of very many sizes the smaller ones are summed up as their mean.
+
+    ``known``: the sizes of the tasks that are not done, if they are not very many.
     """
-    sizes = [(row.work, row.tasks) for row in transaction.execute(_WAITING)]
-    others = tasks - sum(number for _, number in sizes)
+    if known is not None:
+        return [(work, number) for state, work, number in known if state == TaskState.READY]
+    largest = [(row.work, row.tasks) for row in transaction.execute(_WAITING)]
+    others = standing.tasks[TaskState.READY] - sum(number for _, number in largest)
     if others > 0:
-        sizes.append((max(0.0, work - sum(size * number for size, number in sizes)) / others, others))
-    return sizes
+        left = standing.work[TaskState.READY] - sum(work * number for work, number in largest)
+        largest.append((max(0.0, left) / others, others))
+    return largest
 
 
 _SECONDS = select(func.coalesce(func.sum(Result.seconds), 0.0)).where(Result.campaign_id == CAMPAIGN)

@@ -1159,6 +1159,14 @@ P ) AS has_column_privilege_1;
 -- progress.seconds
   SELECT coalesce(sum(result.seconds), :coalesce) AS coalesce_1 FROM result WHERE result.campaign_id = :campaign;
 
+-- progress.sizes
+  SELECT task.state, task.work, count(*) AS count_1
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.state IN (:state)
+  GROUP BY task.state, task.work
+  ORDER BY task.state DESC, task.work DESC
+  LIMIT :param;
+
 -- progress.standing
   SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
   FROM task

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from db import Campaign, Export, Lease, Ledger, messages
 from db.look.overview import facts, warnings, worker_queries
@@ -480,6 +480,49 @@ def test_what_a_worker_did_in_another_campaign_is_not_counted(history: History) 
     assert ended == [({"done": 2}, 2), ({"done": 1, "released": 1}, 1)]
 
 
+def instructions_for_an_overview(campaign: Campaign) -> int:
+    """Of SQLite's virtual machine."""
+    instructions: list[None] = []
+    with campaign.database.reading() as connection:
+        raw: Any = connection.connection.driver_connection
+    raw.set_progress_handler(partial(instructions.append, None), 1)
+    campaign.overview(timeline=False)
+    raw.set_progress_handler(None, 0)
+    return len(instructions)
+
+
+DONE = """
+INSERT INTO attempt (campaign_id, task_index, worker_id, granted, began, deadline, ended, outcome)
+SELECT campaign_id, task_index, :worker, 1, 2, 3, 3, 'done' FROM task WHERE campaign_id = :campaign;
+INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted,
+lot, voter_id, listed)
+SELECT attempt.campaign_id, task_index, attempt.id, '0', '0', '1', 1, '{}', 3, 0.5, voter_id, true
+FROM attempt JOIN worker ON worker.id = worker_id WHERE outcome = 'done' AND attempt.campaign_id = :campaign;
+UPDATE task SET state = 'done' WHERE campaign_id = :campaign
+"""
+"""All tasks of a campaign are done by one worker, and no result is drawn."""
+
+
+@pytest.mark.parametrize(("script", "most"), [("", 15), (DONE, 35)], ids=["ready", "done"])
+def test_an_overview_reads_each_task_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, most: int
+) -> None:
+    """In one query or few: a campaign may have millions.  ``most``: instructions for each."""
+    monkeypatch.setattr(worker_queries, "FEW_ATTEMPTS", 0)
+    history, costs, numbers = History(new_ledger("sqlite", tmp_path)), list[int](), (1_000, 9_000)
+    for tasks in numbers:
+        campaign, worker = history.ledger.create_campaign(f"of-{tasks}", KEY, [1.0] * tasks), f"of-{tasks}"
+        campaign.set_recheck_share(0.02)
+        history.come(worker, 100)
+        campaign.lease(worker, 1, HOUR)
+        with history.ledger.database.writing() as connection:
+            for statement in filter(None, script.split(";")):
+                connection.execute(text(statement), {"campaign": campaign.campaign_id, "worker": worker})
+        costs.append(instructions_for_an_overview(campaign))
+    history.ledger.close()
+    assert costs[1] - costs[0] < most * (numbers[1] - numbers[0])
+
+
 @pytest.mark.parametrize("present", [False, True])
 def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, present: bool) -> None:
     """Also beside those whose workers hold leases, and deliver results."""
@@ -490,13 +533,7 @@ def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, prese
         history.ledger.leave("a", Ending.FINISHED)
     small, costs = history.campaign, list[int]()
     for _ in range(2):
-        instructions: list[None] = []
-        with history.ledger.database.reading() as connection:
-            raw: Any = connection.connection.driver_connection
-        raw.set_progress_handler(partial(instructions.append, None), 1)
-        small.overview(timeline=False)
-        raw.set_progress_handler(None, 0)
-        costs.append(len(instructions))
+        costs.append(instructions_for_an_overview(small))
         history.enlarge()
         history.come("b", 100)
         leases = history.lease("b", len(LARGER.work), 90)

@@ -48,6 +48,7 @@ class Facts:
     campaign: CampaignRecord  # with the name and the share that it has now
     now: float
     standing: Standing
+    sizes: progress.Sizes | None  # of the tasks that are not done; None: they are of very many sizes
     # everybody, running: see db.look.overview.worker_queries; ended, cut_short: see db.look.figures.attempts
     everybody: Sequence[Row[Any]]
     running: Sequence[RunningAttempt]
@@ -59,7 +60,8 @@ class Facts:
     @classmethod
     def read(cls, transaction: Transaction, campaign: CampaignRecord) -> Facts:
         known = transaction.execute(_NOW).one()
-        standing = progress.standing(transaction, campaign)
+        sizes = progress.sizes(transaction)
+        standing = progress.standing(transaction, campaign, sizes)
         began, few = known.attempts > 0, known.attempts < worker_queries.FEW_ATTEMPTS
         # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
         everybody = worker_queries.workers(transaction, few) if began else []
@@ -70,6 +72,7 @@ class Facts:
             replace(campaign, name=known.name, recheck_share=known.recheck_share),
             known.now,
             standing,
+            sizes,
             everybody,
             worker_queries.running(transaction) if began else [],
             ended,

@@ -149,8 +149,7 @@ def _eta(
     again = facts.again
     waiting = [(work, 1) for task, work in facts.rechecks.items() if task not in again]
     if ready:
-        work = facts.standing.work.get(TaskState.READY, 0.0)
-        waiting += progress.waiting_work(transaction, ready, work)
+        waiting += progress.waiting_work(transaction, facts.standing, facts.sizes)
     remaining = Remaining(facts.done, waiting, facts.running)
     return forecasts.eta(facts.now, forecast.estimate(facts.now, remaining, arrived, models, groups, tokens))
 
