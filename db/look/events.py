@@ -61,7 +61,7 @@ class EventReader:
         return new
 
 
-_STIRRED = union(
+_ACTIVE = union(
     select(Event.campaign_id).where(Event.id > bindparam("event")),
     select(Attempt.campaign_id).where(Attempt.id > bindparam("attempt")),
     # By the index of deadlines.
@@ -70,8 +70,8 @@ _STIRRED = union(
 _LAST_ATTEMPT = select(func.max(Attempt.id))
 
 
-class Stirring:
-    """In which campaigns of a ledger something happens: one question for all of them."""
+class Activity:
+    """Which campaigns of a ledger are active, asked for all of them at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -85,11 +85,11 @@ class Stirring:
         after = {"event": self._events.number, "attempt": self._attempts.number}
         with self._database.reading() as connection:
             last = last_event(connection), last_attempt(connection)
-            now = set(connection.scalars(_STIRRED, after))
+            now = set(connection.scalars(_ACTIVE, after))
         self._events.move(last[0])
         self._attempts.move(last[1])
-        stirred, self._before = now | self._before, now
-        return stirred
+        active, self._before = now | self._before, now
+        return active
 
 
 class LatestEvents:

@@ -14,7 +14,7 @@ from typing import Any
 
 from db import Campaign
 from db.errors import LedgerError
-from db.look.events import EventReader, Stirring
+from db.look.events import Activity, EventReader
 from db.look.overview.records import Overview, WorkerState
 from db.look.overview.shared import Shared
 from jobs.clock import SYSTEM, Clock
@@ -152,7 +152,7 @@ class Reporter:
         self._reporters = {
             campaign: CampaignReporter(campaign, shared, clock) for campaign, shared in campaigns.items()
         }
-        self._stirring = [Stirring(database) for database in {campaign.database for campaign in campaigns}]
+        self._activities = [Activity(database) for database in {campaign.database for campaign in campaigns}]
         self._clock, self._stopping = clock, threading.Event()
         # Campaigns of which nothing can be seen now.
         self._blind: set[str] = set()
@@ -174,12 +174,12 @@ class Reporter:
 
     def look(self, at_once: bool = False) -> None:
         """``at_once``: log about all campaigns, at once."""
-        stirred: set[int] | None = None
+        active: set[int] | None = None
         with suppress(LedgerError):  # each reporter says what is wrong
-            stirred = {number for stirring in self._stirring for number in stirring.campaigns()}
+            active = {number for activity in self._activities for number in activity.campaigns()}
         for campaign, reporter in self._reporters.items():
             name = campaign.name
-            if stirred is not None and campaign.campaign_id not in stirred and reporter.rests and not at_once:
+            if active is not None and campaign.campaign_id not in active and reporter.rests and not at_once:
                 continue
             try:
                 reporter.look(at_once)
