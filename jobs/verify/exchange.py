@@ -19,6 +19,11 @@ from langford.machine.process import user
 from langford.methods import Count, Plan, merge
 
 
+def file_of(campaign: str) -> Path:
+    """The file to which a campaign of this name is exported unless another one is given."""
+    return Path(f"{campaign}.jsonl.gz")
+
+
 def plan_for(export: Export) -> Plan:
     """The plan of an export; raises CampaignMismatch when this version splits the problem in another way."""
     return agreed_plan(export.name, export.key, export.tasks)

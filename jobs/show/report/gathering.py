@@ -116,7 +116,7 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
         if history.tasks > MAX_HASHED:
             return found
         content = campaign.trusted_export().content
-        file, digest = Path(f"{campaign.name}.jsonl.gz"), hashlib.sha256(content).hexdigest()
+        file, digest = exchange.file_of(campaign.name), hashlib.sha256(content).hexdigest()
         is_written = file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == digest
         return replace(found, exports=((file.name, digest),), are_written=is_written)
     if history.figures.done == history.tasks:
@@ -149,7 +149,7 @@ def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
         export.promise,
     )
     # Standard input has no name: the file has that which the export had at first.
-    names = (f"{history.name}.jsonl.gz" if file == STANDARD_INPUT else file.name for file in files)
+    names = ((exchange.file_of(history.name) if file == STANDARD_INPUT else file).name for file in files)
     return replace(found, exports=tuple(zip(names, digests, strict=True)))
 
 

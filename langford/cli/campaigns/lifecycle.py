@@ -77,7 +77,7 @@ then be confirmed again."""
 @json_option
 def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) -> None:
     """Delete a campaign from its ledger, and keep an export of its results."""
-    file = out or Path(f"{name}.jsonl.gz")
+    file = out or exchange.file_of(name)
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         if file.exists():

@@ -118,7 +118,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
     with Ledger(address, create=False) as ledger:
         campaign = ledger.named(name)
         exported = campaign.trusted_export()
-    file, doubtful = out or Path(f"{name}.jsonl.gz"), exported.left_out
+    file, doubtful = out or exchange.file_of(name), exported.left_out
     signature = signatures.write(file, exported.content, key)
     if doubtful:
         display.say(
