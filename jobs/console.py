@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Step:
+    """How far a campaign and one run of it are."""
+
     tasks_done: int  # number of tasks of the campaign that are done
     work_done: float
     tasks_here: int  # how many of them this run has done

@@ -27,6 +27,8 @@ COMMAND_SECONDS = 30.0
 
 
 class State(StrEnum):
+    """Whether a part of the machine is there and works."""
+
     WORKS = "works"
     ABSENT = "absent"
     BROKEN = "broken"

@@ -184,6 +184,8 @@ class NcclRanks(Ranks):
 
 @dataclass(frozen=True)
 class RanksOnGpus:
+    """This rank with its GPU, and how arrays travel between the ranks."""
+
     ranks: Ranks
     gpu: Gpu
     sharing: int  # how many ranks have one GPU, at most

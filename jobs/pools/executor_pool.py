@@ -27,6 +27,8 @@ MIN_SLEEP, MAX_SLEEP = 1e-3, 0.5
 
 
 class Executor(Protocol):
+    """What an executor must have; its futures have done, result and cancel."""
+
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any: ...
 
 

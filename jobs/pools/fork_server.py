@@ -54,6 +54,8 @@ class _Order(Enum):
 
 
 class ForkServer:
+    """A process that has loaded everything, seen by its owner, and the connections to the workers it forks."""
+
     def __init__(self, load: Callable[[], Loaded], work: Callable[[Loaded, int, Connection], None], workers: int):
         """Start the server, and ``workers`` workers as soon as it has loaded; both functions must be picklable.
 

@@ -22,12 +22,16 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
+    """The evaluation of the task with this token raised an error; its worker lives."""
+
     token: int
     reason: str
 
 
 @dataclass(frozen=True)
 class Died:
+    """A worker died, with the tasks of these tokens."""
+
     tokens: tuple[int, ...]
     reason: str
     evaluated: int | None  # token of the task that it evaluated; None: none

@@ -37,6 +37,8 @@ READY_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class RunReport:
+    """What one run did, and why it ended."""
+
     tasks_here: int
     seconds: float
     stopped: str | None  # why it stopped early; None when nothing was left to do here
@@ -52,6 +54,8 @@ class RunReport:
 
 
 class Run:
+    """The loop of one worker, from its first question to its end; it runs once."""
+
     def __init__(
         self,
         source: TaskSource,

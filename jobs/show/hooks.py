@@ -37,6 +37,8 @@ class NotDelivered(Exception):
 
 
 class Hook(Protocol):
+    """A way to notify; ``channel``: its kind, ``where``: the command or host, for people."""
+
     channel: str
     where: str
 

@@ -60,6 +60,8 @@ class Gathered:
 
 
 class CampaignReporter:
+    """Writes the lines about one campaign."""
+
     def __init__(self, campaign: Campaign, overviews: Shared[Overview], clock: Clock = SYSTEM) -> None:
         self._overviews, self._clock = overviews, clock
         self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)

@@ -22,6 +22,8 @@ LISTED = 100
 
 @dataclass(frozen=True)
 class Wording:
+    """The words for one event of a kind, and for many."""
+
     one: Callable[[EventRecord], str]
     many: Callable[[Sequence[EventRecord]], str]
     alarm: bool = True  # whether an operator should look at it

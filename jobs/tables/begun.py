@@ -14,6 +14,8 @@ from langford.problem import Problem
 
 
 class Found(NamedTuple):
+    """A campaign of a ledger that counts a problem."""
+
     campaign: Campaign
     left: float  # the part of its work that is left; 0 when it is finished
     # Whether some of its tasks wait for a worker, or have one.  Those of a cancelled campaign do not.

@@ -41,6 +41,8 @@ class HeldByOthers(Incomplete):
 
 @dataclass(frozen=True)
 class Counted:
+    """What a finished campaign tells a table."""
+
     name: str
     method: str  # by which it counted, in words: with its seed, where another sum of the method has none
     count: Count

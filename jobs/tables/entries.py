@@ -26,6 +26,8 @@ FEW = 6
 
 @dataclass(frozen=True)
 class Family:
+    """The problems of a table, as the user asks for them."""
+
     variant: str
     copies: int
     # first, last: the orders n, both included
@@ -92,6 +94,8 @@ class Family:
 
 @dataclass(frozen=True)
 class Entry:
+    """One place of a table: its order, its parameters, and the problems that it counts."""
+
     n: int
     values: tuple[int, ...]  # of the parameters that the table shows, in their order
     problems: tuple[Problem, ...]  # the number is the sum of their counts

@@ -31,6 +31,8 @@ DEPTHS = 5
 
 @dataclass(frozen=True)
 class Trial:
+    """One measured point of an experiment."""
+
     x: float  # its position on the axis of the experiment
     seconds: float  # median over the repetitions
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -13,6 +13,8 @@ from langford.irregular import EventGraph
 
 @dataclass(frozen=True)
 class Farm:
+    """The workers and the server of a farm, by the times that their parts take."""
+
     workers: int
     batch: int  # tasks that a worker leases, evaluates and delivers at once
     task_seconds: float
@@ -27,6 +29,8 @@ OF_WORKER = " of worker "
 
 @dataclass(frozen=True)
 class Throughput:
+    """The pace of a farm, and what limits it."""
+
     # Of all workers, in the long run, when requests never come at the same time unless they must: the most that
     # the farm can do
     tasks_per_second: float

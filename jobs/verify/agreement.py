@@ -22,6 +22,8 @@ MAX_STANDARD_ERRORS = 10.0
 
 @dataclass(frozen=True)
 class Agreement:
+    """A count beside the independent value with which it is compared."""
+
     problem: Problem
     count: int
     published: int | None  # the published count; None when there is none

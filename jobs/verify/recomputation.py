@@ -63,6 +63,8 @@ def values_in_words(stored: object, recomputed: object, stored_terms: object, re
 
 @dataclass(frozen=True)
 class Recomputation:
+    """A way to compute the tasks of a campaign again."""
+
     campaign: Plan
     plan: Plan
     owners: NDArray[np.int64]  # the task of the campaign to which each of them belongs, see Plan.owners
@@ -184,6 +186,8 @@ def _ahead(
 
 @dataclass(frozen=True)
 class Coverage:
+    """How much of a campaign a verification compared, and how the tasks were chosen."""
+
     compared: int
     done: int
     tasks: int

@@ -42,6 +42,8 @@ class Selection:
 
 @dataclass(frozen=True)
 class Conclusion:
+    """What a verification found, decided and states."""
+
     campaign: str
     statement: Statement  # what was compared, in words and as JSON
     comparisons: Sequence[Comparison]

@@ -36,6 +36,8 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Listener:
+    """Who listens to a stream."""
+
     address: str
     bearer: str  # digest of the token that opens the campaign
     allowed: Callable[[], Awaitable[bool]]  # whether it still has the right to listen
@@ -107,6 +109,8 @@ class Broadcast:
 
 
 class Streams:
+    """The open streams of a server: how many, of whom, and which one gives way to another."""
+
     def __init__(
         self,
         log: LimitedLog,

@@ -54,6 +54,8 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
 
 @dataclass(frozen=True)
 class Asset:
+    """A file that pages need."""
+
     content: bytes
     media_type: str
     tag: str
@@ -67,6 +69,8 @@ class Asset:
 
 
 class Documents:
+    """The templates and files of the dashboard, as they were when the server started."""
+
     def __init__(self) -> None:
         contents = {path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir())}
         texts = {path.stem: path.read_text("utf-8") for path in sorted((FOLDER / "templates").iterdir())}
@@ -90,6 +94,8 @@ class Documents:
 
 
 class Pages:
+    """What a browser is answered at the addresses of the dashboard."""
+
     def __init__(self, access: Access, documents: Documents) -> None:
         self._access, self._documents = access, documents
 

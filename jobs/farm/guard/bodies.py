@@ -23,6 +23,8 @@ class BodyTooLarge(LangfordError):
 
 @dataclass(frozen=True)
 class Bounds:
+    """How large the body of one kind of request may be, and how much there may be to parse in it."""
+
     size: int
     nested: int  # number of opening brackets and braces, including those within texts
     values: int  # number of commas, including those within texts

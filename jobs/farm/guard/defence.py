@@ -14,6 +14,8 @@ from jobs.farm.guard.shares import Charges, Turns
 
 @dataclass(frozen=True, eq=False)
 class Defence:
+    """The parts of one defence; those that depend on others are made when they are first asked for."""
+
     limit: RateLimit = field(default_factory=RateLimit)  # of strangers
     proxies: Collection[str] = ()  # addresses of proxies, whose X-Forwarded-For is believed
     sessions: Sessions = field(default_factory=Sessions)

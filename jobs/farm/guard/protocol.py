@@ -28,6 +28,8 @@ _PIECE = memoryview(bytearray(PIECE))
 
 @dataclass(frozen=True)
 class Serving:
+    """The certificate of a server, and how long its connections may take."""
+
     certificate: str | None = None  # file with a TLS certificate chain; None: without TLS
     key: str | None = None
     # Time for the headers of a request, from the start of a connection on

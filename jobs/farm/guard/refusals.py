@@ -37,6 +37,8 @@ Respond = Callable[[str, int, Mapping[str, str]], Response]
 
 @dataclass(frozen=True)
 class Refusal:
+    """How a request is answered that fails with one kind of exception."""
+
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     # What the client reads instead of the error's own message, which is logged then; "{number}" in it becomes the

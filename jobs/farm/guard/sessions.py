@@ -20,6 +20,8 @@ MAX_TOKENS, MAX_SESSIONS, MAX_OF_A_TOKEN = 16, 10_000, 100
 
 @dataclass(frozen=True)
 class Session:
+    """What a browser that has logged in may use, and until when."""
+
     tokens: Sequence[str]  # newest first
     ends: float
 

@@ -19,6 +19,8 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Answers:
+    """Short questions or names, each with its answer."""
+
     rows: Sequence[tuple[str, str]]
 
 
@@ -31,6 +33,8 @@ class Points:
 
 @dataclass(frozen=True)
 class Grid:
+    """A table."""
+
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -56,11 +60,15 @@ class Picture:
 
 @dataclass(frozen=True)
 class Commands:
+    """Lines for a shell."""
+
     lines: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Remark:
+    """A sentence that stands out; ``bad``: it warns."""
+
     text: str
     bad: bool
 
@@ -70,6 +78,8 @@ Block = Paragraph | Answers | Points | Grid | Picture | Commands | Remark
 
 @dataclass(frozen=True)
 class Section:
+    """A titled part of a report."""
+
     title: str
     blocks: Sequence[Block]
 

@@ -31,6 +31,8 @@ MAX_HASHED = 20_000
 
 @dataclass(frozen=True)
 class Busy:
+    """A worker with what it contributed."""
+
     worker: PastWorker
     contribution: Contribution
 
