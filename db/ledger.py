@@ -132,7 +132,7 @@ class Ledger:
             before, record = record, draw.promised(transaction, record, export.promise)
             new = acceptance.unknown(transaction, export.results)
             if new:
-                enrolment.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
+                enrolment.insert_worker(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             receipts = acceptance.take(transaction, record, plan, worker_id, new, origin, export.computations)
             draw.draw_promised(transaction, export.promise)
             if new or record != before:
@@ -181,7 +181,7 @@ class Ledger:
         Raises WrongToken when the worker is registered on other terms, and TooManyWorkers when these terms allow no
         more workers.
         """
-        enrolment.register(self.database, terms, worker_id, host, process, device_kind, kernels, **equipment)
+        enrolment.enrol(self.database, terms, worker_id, host, process, device_kind, kernels, **equipment)
 
     def rights(self, shown: Collection[str]) -> list[Right]:
         """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""

@@ -238,7 +238,7 @@ def judge(
     undecided = set(waiting.undecided(transaction))
     chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
     if chosen:
-        enrolment.enrol(
+        enrolment.insert_worker(
             transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
         )
     take(transaction, campaign, plan, worker_id, chosen, lambda _: "recomputed by the operator")

@@ -26,7 +26,7 @@ _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(
 
 
 @retried
-def register(
+def enrol(
     database: Database,
     terms: Terms,
     worker_id: str,
@@ -40,7 +40,7 @@ def register(
     idle = terms.idle_workers(database, worker_id)
     with database.writing() as connection:
         pruning.prune(connection, idle)
-        enrol(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)
+        insert_worker(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)
 
 
 @retried
@@ -51,7 +51,7 @@ def leave(database: Database, terms: Terms, worker_id: str, ending: Ending) -> N
         presence.leave(connection, worker_id, ending)
 
 
-def enrol(
+def insert_worker(
     connection: Connection,
     worker_id: str,
     host: str,
@@ -62,7 +62,10 @@ def enrol(
     kind: VoterKind = VoterKind.WORKER,
     **equipment: Any,
 ) -> None:
-    """See :meth:`db.Ledger.enrol`; ``token`` is the digest.  Raises WrongToken."""
+    """Store a worker with its voter, unless it has enrolled before; see :meth:`db.Ledger.enrol`.
+
+    ``token`` is the digest.  Raises WrongToken.
+    """
     known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
     if known is not None:
         _require_token(known, token)

@@ -820,7 +820,7 @@ P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT 
 S LIMIT :param;
 P LIMIT :param FOR KEY SHARE;
 
--- enrolment.enrol
+-- enrolment.insert_worker
   INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
   VALUES (:kind, :host, :token, :device_kind, :kernels, :valid)
   RETURNING id;
@@ -837,7 +837,7 @@ P LIMIT :param FOR KEY SHARE;
   VALUES (:id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW)
   ON CONFLICT DO NOTHING;
 
--- enrolment.enrol, enrolment.leave
+-- enrolment.insert_worker, enrolment.leave
   SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
 -- enrolment.known

@@ -111,7 +111,7 @@ def test_hundreds_of_workers_that_one_token_invents(tmp_path: Path, ended: float
                 refused += 1
                 continue
             pruning.prune(connection, pruning.idle(connection, shown))
-            enrolment.enrol(connection, f"w{number}", f"host-{number}", "1", token=shown)
+            enrolment.insert_worker(connection, f"w{number}", f"host-{number}", "1", token=shown)
     assert refused == 600 - 6 * pruning.MAX_WORKERS
 
 
@@ -142,7 +142,7 @@ def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pruning, "MAX_WORKERS", 1_000)
     with ledger.database.writing() as connection:
         for number in range(pruning.MAX_AT_ONCE + 50):
-            enrolment.enrol(connection, f"w{number}", "host", "1", token=digest(TOKEN))
+            enrolment.insert_worker(connection, f"w{number}", "host", "1", token=digest(TOKEN))
     pass_time(ledger)
     for left in (50, 0):
         enrol(ledger, f"fresh-{left}")
