@@ -21,12 +21,21 @@ def on_idle(devices: Sequence[Device]) -> str:
     return several(len(devices), f"idle {devices[0].unit}")
 
 
+def roughly(time: str) -> str:
+    """A time in words as an estimate; a bound stays as it is.
+
+    >>> roughly("46 min"), roughly("<0.001 s"), roughly("over 10^300 years")
+    ('about 46 min', '<0.001 s', 'over 10^300 years')
+    """
+    return time if time.startswith(("over", "<")) else f"about {time}"
+
+
 def time_on(seconds: float, devices: Sequence[Device]) -> str:
     """How long something takes on all of some devices: "about 46 min on 2 idle cores"."""
     number, unit = len(devices), devices[0].unit
     total, time = long_duration(seconds * number), long_duration(seconds)
     all_of_it = f" ({total.removesuffix(' years')} {unit} years)" if total.endswith(" years") and number > 1 else ""
-    return f"{'' if time.startswith('over') else 'about '}{time} on {on_idle(devices)}{all_of_it}"
+    return f"{roughly(time)} on {on_idle(devices)}{all_of_it}"
 
 
 def within_reach(seconds: float, devices: Sequence[Device]) -> bool:

@@ -190,7 +190,6 @@ def done(overview: Overview) -> None:
         if overview.checked.drawn
         else ""
     )
-    message = (
-        f"done: {several(overview.tasks.done, 'task')}{checks}; `langford result {overview.campaign}` merges them"
-    )
+    next_step = f"`langford result {overview.campaign}` prints the count"
+    message = f"done: {several(overview.tasks.done, 'task')}{checks}; {next_step}"
     line("done", message, overview.campaign, tasks=overview.tasks.done)

@@ -76,7 +76,7 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
     named = re.search(r"this is worker (\w{8}) with 1 process", said)
     assert named is not None
     assert sum(line.startswith(f"farmed: worker {named[1]} on ") and "joined: " in line for line in lines) == 1
-    assert f"farmed: done: {tasks} tasks; `langford result farmed` merges them" in lines
+    assert f"farmed: done: {tasks} tasks; `langford result farmed` prints the count" in lines
     assert lines[-1].startswith("stopped")
     assert all(TIME.match(line) for line in log.splitlines())
     assert "is answered" not in log

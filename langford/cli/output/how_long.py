@@ -11,7 +11,7 @@ import click
 
 from langford.cli.output import display
 from langford.cli.output.display import say, show
-from langford.cost import on_idle, require_affordable, time_on, within_reach
+from langford.cost import on_idle, require_affordable, roughly, time_on, within_reach
 from langford.devices import Device
 from langford.errors import BadInput
 from langford.kernels.gpu.runtime import NoGpu
@@ -71,7 +71,7 @@ class Cost:
         """How long a task takes on one device: "about 5 s", or both ends."""
         seconds = self.seconds * len(self.devices) / tasks
         ends = " to ".join(duration(seconds * factor) for factor in self.ends)
-        return f"about {ends}" if self.ends == (1.0,) else ends
+        return roughly(ends) if self.ends == (1.0,) else ends
 
     @property
     def ends(self) -> tuple[float, ...]:
