@@ -18,7 +18,7 @@ from langford.irregular.cuda.components import strong_components
 from langford.irregular.cuda.cycles import GpuIteration
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
-from langford.irregular.cuda.source import FILES, source_of
+from langford.irregular.cuda.source import MAIN, source_of
 from langford.irregular.cycles.howard import Howard
 from langford.irregular.errors import NoCycle, TooWide
 from tests.library.programs import ARCHITECTURES, compile_only
@@ -42,7 +42,7 @@ def there(gpu: Gpu, graph: Graph) -> Graph:
 )
 def test_compiles_for_gpus(types: dict[str, Any], architecture: str) -> None:
     # All files as one program: they define no name twice.
-    compile_only(source_of(*FILES, **types), architecture)
+    compile_only(source_of(*MAIN, **types), architecture)
 
 
 @pytest.mark.parametrize(("scale", "seed"), [(0, 1), (1, 2), (9, 5), (13, 2**40 + 3)])

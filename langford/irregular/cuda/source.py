@@ -10,10 +10,6 @@ from numpy.typing import DTypeLike
 from langford.kernels.gpu.program import defined, inlined
 
 FOLDER = Path(__file__).parent
-FILES = (
-    "bfs.cu", "check.cu", "components.cu", "cycles.cu", "kronecker.cu", "partition.cu", "passes.cu", "solve.cu",
-    "tree.cu", "treefix.cu",
-)  # fmt: skip
 MAIN = {
     "bfs.cu": "search",
     "check.cu": "check_edges",
@@ -26,7 +22,7 @@ MAIN = {
     "tree.cu": "jump",
     "treefix.cu": "scan_vertices",
 }
-"""Of each file the kernel that decides how many blocks fill a GPU."""
+"""The files, each with the kernel that decides how many blocks fill a GPU."""
 THREADS = 256
 _NAMES = {"int32": "int", "int64": "i64", "uint32": "u32", "uint64": "u64", "float32": "float", "float64": "double"}
 
