@@ -298,5 +298,5 @@ def devices(name: str, most_cores: int | None = None) -> list[Device]:
 
 
 def kind_of(worker: Sequence[Device]) -> str:
-    """The kind by which the ledger knows a worker with these devices: the first that is not the processor's."""
+    """The kind of a worker with these devices, in the ledger: the first that is not the processor's."""
     return next((device.kind for device in worker if device.kind != Cpu.kind), Cpu.kind)

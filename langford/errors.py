@@ -52,7 +52,7 @@ class CheckFailed(WrongResult):
 
 
 class Incomplete(LangfordError):
-    """A merge was asked for before every task has a result."""
+    """A merge was requested before every task had a result."""
 
 
 class TooExpensive(LangfordError):

@@ -12,7 +12,7 @@ Direction = Literal["auto", "down", "up"]
 DOWN, UP, AUTO = 0, 1, 2
 DIRECTIONS: dict[str, int] = {"auto": AUTO, "down": DOWN, "up": UP}
 MAX_LEVELS = 4096
-"""Levels of which a search keeps a record."""
+"""Levels that a search records, at most."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def _left_in_groups(root: Path) -> Iterator[int]:
 
 
 def _entry(file: Path, name: str) -> int | None:
-    """The number behind a name in a file of such lines."""
+    """The number after a name, in a file of such lines."""
     for line in file.read_text().splitlines():
         words = line.split()
         if words[:1] == [name]:

@@ -92,7 +92,7 @@ def fastest_method(problem: Problem, device: Device, seeded: bool = False, share
 
 
 def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list[Method]:
-    """The methods of which one may be the fastest, at least one.
+    """The methods that may be the fastest; at least one.
 
     Args:
         problem: what they count.
@@ -150,7 +150,7 @@ def require_elsewhere(name: str) -> None:
 
 
 def method_hash(name: str | None) -> str:
-    """The hash of the code by which a method counts; for None, or one that is unknown here, that of all methods.
+    """The hash of the code that a method counts with; for None, or an unknown method, that of all methods.
 
     Raises InstallationChanged.
     """
@@ -168,7 +168,7 @@ def chosen_seed(method: Method, seed: int | None) -> int:
 
 @dataclass(frozen=True)
 class ChosenPlan:
-    """The plan by which a problem is counted; its depth is chosen when the plan is first read."""
+    """The plan that counts a problem; its depth is chosen when the plan is first read."""
 
     problem: Problem  # what is counted
     device: Device  # where the tasks are evaluated

@@ -218,7 +218,7 @@ class Method(ABC):
 
     @property
     def kernels(self) -> str:
-        """The hash of the code by which it counts: the files of its folder, and what all methods share.
+        """The hash of the code that it counts with: the files of its folder, and what all methods share.
 
         That of all methods for one that is typed at a prompt: it has no file.
         """

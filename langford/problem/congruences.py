@@ -98,7 +98,7 @@ def _units(m: int) -> list[int]:
 
 
 def _maps(problem: Problem) -> list[Map]:
-    """Those that keep the holes, of which there is one at least, and the differences of a circle."""
+    """Those that keep the differences of a circle, and its holes, of which it has at least one."""
     m, holes, differences = problem.places, {hole - 1 for hole in problem.empty}, {*problem.differences}
     first = min(holes)
     return [

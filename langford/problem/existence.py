@@ -10,8 +10,8 @@
   of q.  The remaining multiples of q fill the p classes of a set alike: p of them fill s places of each, besides
   those of the differences without the factor p.  In a full row with the differences 1 … n, where p^e is the largest
   power that divides s, that is n ≡ 0 … p − 1 mod p^(e+1).  (Sums of places or squares add nothing.)
-- Room: the last cubes of all colours are (s−1)·Σ d behind the first ones, which cannot be more than the last n
-  filled places are behind the first n.  For Langford's row of defect d that is n ≥ 2d − 1, and for the hooked one
+- Room: the last cubes of all colours are (s−1)·Σ d after the first ones, which cannot be more than the last n
+  filled places are after the first n.  For Langford's row of defect d that is n ≥ 2d − 1, and for the hooked one
   n(n − 2d + 1) + 2 ≥ 0, as in the literature.
 
 On a circle with an even number of places, the proof by classes holds as on a line.

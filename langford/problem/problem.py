@@ -36,7 +36,7 @@ class Problem:
         order: n as the variant counts it, which is one more than the number of colours where a difference is
             missing; 0 without a named variant.
         values: of the variant's parameters, in their order.
-        circle: whether the row is a circle: behind the last place comes the first one, so that two cubes with
+        circle: whether the row is a circle: after the last place comes the first one, so that two cubes with
             difference d are also places − d apart.
     """
 

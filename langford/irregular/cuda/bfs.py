@@ -14,7 +14,7 @@ from langford.irregular.rows import GraphRows, bare_rows, heads_of, sorted_rows,
 CHUNK, SCRATCH = 256, 26
 """As in bfs.cu: edges of a chunk, and words of the counters."""
 FEW_LEVELS = 64
-"""Levels of which the record is fetched with the number of levels."""
+"""Levels of the record that are fetched together with their number."""
 
 
 class GpuGraph:

@@ -15,7 +15,7 @@ SWEEPS = 10_000
 def strong_components(gpu: Gpu, graph: GraphRows) -> Components:
     """The strong components of a graph on a device.
 
-    A vertex that is the largest of those before it and of those behind it names its component: the vertices with it
+    A vertex that is the largest of those before it and of those after it names its component: the vertices with it
     on both sides.  Edges between different numbers are cut, and what is left begins again.
     """
     xp, n, m = gpu.xp, graph.n, np.int64(graph.m)

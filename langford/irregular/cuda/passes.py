@@ -21,7 +21,7 @@ BLOCKS, BLOCKS_OF_MANY, MANY_STEPS = 6, 4, 16
 
 @dataclass(frozen=True)
 class Passes:
-    """Steps as langford.irregular.compression has them, one behind the other.
+    """Steps as langford.irregular.compression has them, one after the other.
 
     Attributes:
         bounds: where the entries of each step begin and end, int64[steps, 2].

@@ -14,7 +14,7 @@ from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.graphs.partition import BlockGrid, Communicator
 
 TOLD = 8
-"""Words behind a bitmap, as in partition.cu."""
+"""Words after a bitmap, as in partition.cu."""
 SENT, SORTED = 2**25, 2**28
 """Edges of its list that a rank sends at a time, and about how many it sorts at a time: they limit the memory."""
 
@@ -36,8 +36,8 @@ class SparseRows:
 class EdgeBlock:
     """The edges from a column of chunks to a row of them, both ways, without loops and multiple edges.
 
-    A target has its number within the row.  Sources are numbered chunk by chunk of the column, with a gap behind
-    each that is as long as what a rank sends behind its bitmap.
+    A target has its number within the row.  Sources are numbered chunk by chunk of the column, with a gap after
+    each that is as long as what a rank sends after its bitmap.
 
     Attributes:
         down: the targets of each source.

@@ -26,7 +26,7 @@ from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
 
 MAX_ON_GPU = 2**30
-"""Edges of a list of which a GPU makes the simple graph at once: CuPy chooses among fewer than 2³¹ numbers only."""
+"""Edges that a GPU makes a simple graph of at once: CuPy chooses among fewer than 2³¹ numbers only."""
 CHECKED = 2**22
 """Edges that a core checks at once."""
 RULES = {
