@@ -137,7 +137,7 @@ class Outbox:
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is not a regular file")
         try:
-            replace_file(file, content, private=True)
+            replace_file(file, content, private=True, named_once=True)
         except (OSError, NotReplaceable) as error:
             reason = str(error.strerror if isinstance(error, OSError) else error)
             if reason != self._objection:

@@ -33,7 +33,7 @@ class NotReplaceable(LangfordError):
     """An output would replace a file that cannot be made again."""
 
 
-def replace_file(file: Path, content: bytes, private: bool = False) -> None:
+def replace_file(file: Path, content: bytes, private: bool = False, named_once: bool = False) -> None:
     """Write a file atomically: it is on disk, under its name, when this returns.
 
     An earlier file of that name is replaced; after an error it is unchanged.  A symbolic link is kept, and the file
@@ -41,14 +41,15 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     OSError.
 
     ``private``: only the owner can read the file, from its creation on; a symbolic link is replaced, since another
-    user may have made it.
+    user may have made it.  ``named_once``: no other process writes a file of this name, so the folder, which may be
+    large, is not searched for what a killed one left.
     """
     require_replaceable(file)
     if is_a_device_or_a_pipe(file):
         file.write_bytes(content)
         return
     named, file = file, file if private else Path(os.path.realpath(file))
-    unfinished = unfinished_beside(file)
+    unfinished = unfinished_beside(file, named_once)
     try:
         with open(unfinished, "xb", opener=partial(os.open, mode=0o600 if private else 0o666)) as stream:
             stream.write(content)
@@ -63,14 +64,18 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     sync_folder(file.parent)
 
 
-def unfinished_beside(file: Path) -> Path:
-    """Where this thread writes a file that gets its name later.
+def unfinished_beside(file: Path, named_once: bool = False) -> Path:
+    """Where this thread writes a file that gets its name later; ``named_once``: see :func:`replace_file`.
 
     Files of this kind that processes of this host left when they were killed are deleted, with what SQLite keeps
     beside them, and so are links that another user made in their place.
     """
     start = f".{file.name}.{gethostname()}."
     number = threading.get_native_id()  # two threads of one process may replace a file at the same time
+    unfinished = file.with_name(f"{start}{number}")
+    if named_once:
+        unfinished.unlink(missing_ok=True)
+        return unfinished
     pattern = re.compile(re.escape(start) + r"(\d{1,9})(-wal|-shm)?")
     with suppress(OSError):
         for entry in list(file.parent.iterdir()):
@@ -78,7 +83,7 @@ def unfinished_beside(file: Path) -> Path:
             # One with the number of this thread was left by an earlier process.
             if found and (int(found[1]) == number or has_ended(int(found[1]))):
                 entry.unlink()
-    return file.with_name(f"{start}{number}")
+    return unfinished
 
 
 def take_name(file: Path) -> None:

@@ -66,6 +66,13 @@ def die(outbox: Outbox) -> None:
     (outbox.folder.parent / f"{outbox.folder.name}.lock").touch()
 
 
+def test_a_result_is_kept_without_reading_the_folder(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    outbox, read = machine.outbox(), list[Path]()
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter(read.append(folder) or ()))
+    assert outbox.put(delivery(Credential(7, "n"), TRUE[0]))
+    assert read == []  # while a server is away, thousands of results wait there
+
+
 def test_what_is_kept_is_there_until_it_is_removed(machine: Machine) -> None:
     outbox = machine.outbox()
     kept = [delivery(Credential(7, "n"), TRUE[0]), delivery(Credential(12, "m"), TRUE[1])]
