@@ -19,6 +19,7 @@ from sqlalchemy import text
 
 from db.look.questions import QUESTIONS
 from langford.cli.main import cli
+from langford.errors import NotInstalled
 from langford.version import install
 from tests.support.browsers import browser, tab
 from tests.support.campaigns import (
@@ -271,6 +272,12 @@ def test_sql_of_people_is_answered(folder: Path) -> None:
     [row] = json.loads(call("query", "--sql", asked, "--json").stdout)
     assert (row["host"], row["tasks"]) == ("host-a", TASKS)
     assert row["total"] == str(sum(result.value for result in TRUE))
+
+
+def test_a_format_that_cannot_be_written_is_refused_before_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = call("query", "events", "--format", "parquet", "--out", "rows.parquet", "--ledger", "absent.db")
+    assert isinstance(done.exception, NotInstalled)
 
 
 def test_a_question_that_would_change_something_exits_2(folder: Path, langford: Run) -> None:

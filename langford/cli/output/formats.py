@@ -60,19 +60,15 @@ def json_array(sheet: Sheet) -> Iterator[bytes]:
 
 
 def parquet(sheet: Sheet) -> Iterator[bytes]:
-    """One Parquet file; raises BadInput, NotInstalled, or UsageError on a terminal.
+    """One Parquet file; raises BadInput, and what :func:`require` raises.
 
     Texts in ISO 8601 are timestamps in a column of times.  Other columns have the type of their values; those
     without any value have the type that is known of them, else they are text.
     """
     _require_own_names(sheet.columns)
-    if sheet.on_terminal:
-        raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
-    try:
-        import pyarrow
-        from pyarrow.parquet import write_table
-    except ModuleNotFoundError as error:
-        raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
+    require("parquet", sheet.on_terminal)
+    import pyarrow
+    from pyarrow.parquet import write_table
 
     by_column: list[list[object]] = [[] for _ in sheet.columns]
     for row in sheet.rows:
@@ -98,6 +94,18 @@ FORMATS: Mapping[str, Callable[[Sheet], Iterator[bytes]]] = {
     "jsonl": json_lines,
     "parquet": parquet,
 }
+
+
+def require(form: str, on_terminal: bool) -> None:
+    """Raises NotInstalled, or UsageError on a terminal, if this format cannot be written."""
+    if form != "parquet":
+        return
+    if on_terminal:
+        raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
+    try:
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
 
 
 def require_json(form: str | None, as_json: bool) -> None:

@@ -108,18 +108,20 @@ def query(
     chosen = EXPANDED if is_expanded else form or ("json" if as_json else "table")
     if sql is not None and (question is not None or filters != Filters()):
         raise click.UsageError("--sql is a query of its own: leave the name and the filters out")
+    on_terminal = is_terminal(out)
+    formats.require(chosen, on_terminal)  # before a query that may take long
     if question is None and sql is None:
         if filters != Filters():
             raise click.UsageError(f"name a query: {', '.join(QUESTIONS)}")
         listed = ((question.name, question.summary) for question in QUESTIONS.values())
-        sheet = Sheet(("question", "what its rows are"), listed, on_terminal=is_terminal(out))
+        sheet = Sheet(("question", "what its rows are"), listed, on_terminal=on_terminal)
         formats.write(formats.FORMATS[chosen](sheet), out)
         return
     with (
         Database(address) as database,
         _asked(database, question, sql, filters, seconds, chosen == "table") as answer,
     ):
-        sheet = Sheet(answer.columns, answer.rows, answer.types, is_terminal(out))
+        sheet = Sheet(answer.columns, answer.rows, answer.types, on_terminal)
         formats.write(formats.FORMATS[chosen](sheet), out)
 
 
