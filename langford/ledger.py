@@ -13,7 +13,7 @@ from multiprocessing import current_process
 from os import PathLike, fspath
 
 import db
-from db.errors import LedgerError, NoSuchCampaign
+from db.errors import Away, LedgerError, NoSuchCampaign
 from db.identity import Identity
 from db.states import require_new_name
 from jobs.console import SILENT, Console
@@ -103,7 +103,8 @@ class Campaign(db.Campaign):
             )
             pool_of, here = InProcessPool, here[:1]
         worker = identity or Identity.fresh(here)
-        source = TaskSource(Calls(console).through(self), worker, outbox, console)
+        patient = Calls(console).through(self)
+        source = TaskSource(patient, worker, outbox, console)
 
         def probe(key: PlanKey) -> Speed | None:
             return speed_here(plan_of(key), here) if speed is None and executor is None else speed
@@ -111,8 +112,8 @@ class Campaign(db.Campaign):
         try:
             return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
         finally:
-            with suppress(LedgerError):
-                self.refresh()  # it may have another name now, which messages about the run mention
+            with suppress(LedgerError, Away):
+                patient.refresh()  # it may have another name now, which messages about the run mention
 
     def count(self, unconfirmed: bool = False) -> Count:
         """The merged count of a complete campaign; raises as :meth:`db.Campaign.merged`.

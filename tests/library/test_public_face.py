@@ -6,6 +6,7 @@ import ast
 import inspect
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -146,6 +147,18 @@ def test_a_run_continues_under_the_name_that_its_campaign_has_meanwhile(tmp_path
         campaign.run(pool_of=InProcessPool)
         assert campaign.name == "seven"
         assert [each.name for each in ledger.campaigns()] == ["seven"]
+
+
+def test_a_run_asks_its_ledger_nothing_that_it_cannot_abandon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call from the main thread would keep a signal waiting while the ledger does not answer."""
+    asked: list[threading.Thread] = []
+    monkeypatch.setattr(db.Campaign, "refresh", lambda campaign: asked.append(threading.current_thread()))
+    with langford.Ledger(tmp_path / "l.db") as ledger:
+        ledger.campaign(7, "polyphase", 4).run(pool_of=InProcessPool)
+    assert asked
+    assert threading.main_thread() not in asked
 
 
 def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> None:
