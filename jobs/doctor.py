@@ -139,7 +139,7 @@ def _mpi() -> Finding:
         mpi4py.rc.initialize = False
         from mpi4py import MPI
 
-        library = MPI.Get_library_version().splitlines()[0].strip("\0 ")
+        library = " ".join(MPI.Get_library_version().splitlines()[0].strip("\0").split())
     except (ImportError, RuntimeError) as error:
         advice = f"mpi4py finds no MPI library ({error}): install one, or the mpich wheel"
         return Finding("mpi", State.BROKEN, advice)

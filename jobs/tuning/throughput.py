@@ -46,7 +46,8 @@ class Throughput:
 
 
 def _exact(number: float) -> Fraction:
-    return Fraction(str(number))
+    """To six digits: the sums over all workers fit into 62 bits."""
+    return Fraction(f"{number:.6g}")
 
 
 def throughput(farm: Farm) -> Throughput:

@@ -315,6 +315,13 @@ def test_streams_keep_the_slowest_step_busy(pipeline: Pipeline, best: int) -> No
     assert launches_per_second(pipeline, best) == pytest.approx(1000 / max(feed, copy, kernel - tail, result))
 
 
+def test_a_measured_time_suits_a_large_farm() -> None:
+    """A mean has all digits of a float."""
+    pace = throughput(Farm(1000, 1, 0.002 / 3, 4.0, 4.0, 1.0))
+    assert pace.saturates_at == 2
+    assert pace.tasks_per_second == pytest.approx(125.0)
+
+
 def test_farms_that_cannot_be() -> None:
     with pytest.raises(BadInput, match="at least one"):
         throughput(Farm(0, 1, 1, 1, 1, 1))

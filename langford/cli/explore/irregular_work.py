@@ -112,7 +112,8 @@ def streams(milliseconds: list[float], as_json: bool) -> None:
         display.print_json({"best_streams": best, "paces": document})
         return
     for streams, pace in paces.items():
-        print(f"{streams} streams: {pace:,.4g} launches per second{' (enough)' if streams == best else ''}")
+        enough = " (enough)" if streams == best else ""
+        print(f"{several(streams, 'stream')}: {pace:,.4g} launches per second{enough}")
 
 
 def cycle(file: Path, maximum: bool, as_json: bool) -> None:
