@@ -15,7 +15,7 @@ from sqlalchemy import Row, Select, bindparam, func, insert, or_, select, update
 
 from db.attempts import Delivery
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker, same_task
+from db.schema.models import Attempt, Result, ResultColumns, Token, Voter, Witness, Worker, same_task
 from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
@@ -25,7 +25,7 @@ from db.work import results, transitions
 from db.work.presence import called
 from langford.words import several
 
-CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted", "lot")
+CONTENT = ("attempt_id", *ResultColumns.__annotations__)
 """Columns that a result and a witness share."""
 
 
