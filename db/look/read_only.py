@@ -21,8 +21,9 @@ from sqlalchemy.types import NullType
 from db.errors import LedgerError
 from db.schema.models import Base
 from db.schema.views import VIEWS
+from db.store import soundness
 from db.store.database import Database
-from db.store.translation import NO_SUCH, TOO_SLOW
+from db.store.translation import DAMAGED, NO_SUCH, TOO_SLOW
 
 SECONDS = 60.0
 """Time limit of a question, unless another one is given."""
@@ -56,7 +57,7 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
 @contextmanager
 def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float) -> Iterator[QueryResult]:
     """As :func:`ask_sql`, with a query of this program."""
-    with answering(database, seconds) as connection:
+    with answering(database, seconds, own=True) as connection:
         answer = _answer(_streaming(connection).execute(query), seconds)
         yield replace(answer, types=_types(query))
 
@@ -73,19 +74,22 @@ def _streaming(connection: Connection) -> Connection:
 
 
 @contextmanager
-def answering(database: Database, seconds: float) -> Iterator[Connection]:
-    """A transaction on a connection that cannot write, with a time limit; raises as :func:`ask_sql`."""
+def answering(database: Database, seconds: float, own: bool = False) -> Iterator[Connection]:
+    """A transaction on a connection that cannot write, with a time limit; raises as :func:`ask_sql`.
+
+    ``own``: whether the query is one of this program, and right.
+    """
     options = {} if database.engine.dialect.name == "sqlite" else {"postgresql_readonly": True}
     with database.reading(snapshot=True, options=options) as connection:
         try:
             with _limited(connection, seconds):
                 yield connection
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise _translated(error) from error
+            raise _translated(error, own) from error
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise
-            raise _translated(error.orig or error) from error
+            raise _translated(error.orig or error, own) from error
 
 
 @contextmanager
@@ -168,11 +172,14 @@ def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, 
 SLOW = "the query took too long: select less, or raise --seconds"
 
 
-def _translated(error: BaseException) -> LedgerError:
+def _translated(error: BaseException, own: bool) -> LedgerError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".;")
     state = getattr(error, "sqlstate", None)
     if state in TOO_SLOW or reason == "interrupted":
         return BadQuery(SLOW)
+    damage = soundness.damage() if own or DAMAGED.search(reason) else None
+    if damage is not None:
+        return damage
     if state in NO_SUCH or reason.startswith(("no such table", "no such column")):
         known = ", ".join([*(view.name for view in VIEWS), *Base.metadata.tables])
         return BadQuery(f"{reason}: the views and tables are {known} (docs/ledger.md has their columns)")

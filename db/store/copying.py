@@ -14,6 +14,7 @@ from db.schema.models import Attempt, Base, Campaign, Ledger, Task
 from db.states import Outcome, TaskState
 from db.store.addresses import without_password
 from db.store.database import Database
+from db.store.translation import translated_errors
 from langford.words import several
 
 BATCH_ROWS = 5_000
@@ -48,7 +49,7 @@ def copy(source: str, target: str) -> list[CopiedTable]:
             raise LedgerError(f"{where} has campaigns: copy to a new ledger, or use export and import")
         # The copy is the same ledger: results that workers still hold for it are accepted there.
         writing.execute(delete(Ledger))
-        tables = [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
+        tables = [_copy_table(source, reading, writing, table) for table in Base.metadata.sorted_tables]
         _release_all(writing)
         return tables
 
@@ -62,8 +63,13 @@ def _release_all(copied: Connection) -> None:
     copied.execute(leased.values(state=TaskState.READY.value))
 
 
-def _copy_table(reading: Connection, writing: Connection, table: Table) -> CopiedTable:
-    for batch in _batches(reading, table):
+def _copy_table(source: str, reading: Connection, writing: Connection, table: Table) -> CopiedTable:
+    batches = _batches(reading, table)
+    while True:
+        with translated_errors(without_password(source)):  # or the target would be called damaged
+            batch = next(batches, None)
+        if batch is None:
+            break
         writing.execute(insert(table), batch)
     numbered = "id" in table.columns and isinstance(table.columns["id"].type, Integer)
     if numbered:

@@ -47,13 +47,24 @@ def hold_undamaged(file: Path) -> Callable[[], None]:
     with _TURN:
         if not _OPEN[name] and file.is_file() and not _has_open(file):
             _refuse_damaged(file)
-        _OPEN[name] += 1
+        if not any(_OPEN.values()):
+            _OPEN.clear()
+        _OPEN[name] = _OPEN.pop(name, 0) + 1
 
     def release() -> None:
         with _TURN:
             _OPEN[name] -= 1
 
     return release
+
+
+def opened() -> list[Path]:
+    """The files that this process has open as ledgers, or if there are none, those that it had open last.
+
+    The one that it opened last comes first.
+    """
+    with _TURN:
+        return [Path(name) for name in reversed(_OPEN)]
 
 
 def _has_open(file: Path) -> bool:

@@ -104,6 +104,7 @@ class Database:
         engine = _engine_of(where, create=True)
         with new_file(file_of(url)) as unfinished:
             if unfinished is not None:
+                engine.dispose()
                 create_private(unfinished)
                 engine = _engine_of(str(unfinished), create=True)
             try:

@@ -20,6 +20,9 @@ from db.errors import (
 )
 from db.store.connections import BUSY_SECONDS, READ_ONLY
 
+DAMAGED = re.compile("malformed|Could not decode to UTF-8")
+LACKING = re.compile("no such (table|column)|has no column named")
+"""What SQLite says of a ledger that is damaged, and of one that lacks what the statements of this program name."""
 CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
 """SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
 NO_RIGHT = "42501"
@@ -43,6 +46,13 @@ def translated_errors(where: str) -> Iterator[None]:
         raise translated from error
 
 
+def damaged(where: str, reason: str) -> LedgerUnusable:
+    return LedgerUnusable(
+        f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or read what is left "
+        "with `sqlite3 FILE .recover`"
+    )
+
+
 def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None:
     if "disk is full" in reason or "No space left" in reason:
         return LedgerUnusable(
@@ -55,11 +65,8 @@ def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None
             "the free space, the quota, the limit on the size of files (`ulimit -f`) and the disk, then run the "
             "same command again"
         )
-    if "malformed" in reason:
-        return LedgerUnusable(
-            f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or read what is "
-            "left with `sqlite3 FILE .recover`"
-        )
+    if DAMAGED.search(reason) or (LACKING.search(reason) and isinstance(error.orig, sqlite3.Error)):
+        return damaged(where, reason)
     if "not a database" in reason:
         return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     state = getattr(error.orig, "sqlstate", None) or ""

@@ -26,7 +26,10 @@ NO_MEMORY, NO_THREAD = "failed to map segment", "can't start new thread"
 
 
 def code_of_failure(error: Exception) -> int | None:
-    """Report an error of the system or of this installation; returns the exit code, or None for any other error."""
+    """Report an error of the system, of this installation or of a damaged ledger; returns the exit code.
+
+    None for any other error.
+    """
     shortage = _shortage(error)
     if shortage is not None:
         limits = "raise its limits (`ulimit -a`) or use fewer --workers, then repeat"
@@ -34,7 +37,7 @@ def code_of_failure(error: Exception) -> int | None:
         return ExitCode.FAILED
     if isinstance(error, OSError) and error.errno is not None:
         return _code_of_refusal(error)
-    reason = unusable(error)
+    reason = unusable(error) or _damage()
     if reason is None:
         return None
     say(f"langford: {' '.join(reason.split())}")
@@ -61,6 +64,14 @@ def _code_of_refusal(error: OSError) -> int:
         say("langford: the working folder is gone: change to one that exists (`cd`), and repeat")
         return ExitCode.BAD_INPUT
     return cannot_print(error)
+
+
+def _damage() -> str | None:
+    """What is wrong with a ledger that this process has opened, so that anything may fail; None: nothing."""
+    from db.store import soundness
+
+    damage = soundness.damage()
+    return None if damage is None else str(damage)
 
 
 def unusable(error: Exception) -> str | None:

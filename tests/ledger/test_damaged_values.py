@@ -1,0 +1,73 @@
+"""Ledgers that SQLite opens, with a value that cannot be: every command says so in one line."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.campaigns import write_used_ledger
+from tests.support.command_line import Run
+
+REMEDY = "stop what uses it, and restore a backup, or read what is left with `sqlite3 FILE .recover`"
+
+
+def damage(file: Path, *statements: str) -> None:
+    """Change a ledger as flipped bits would, whatever its schema demands."""
+    write_used_ledger(str(file))
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("PRAGMA writable_schema = ON")
+        for statement in statements:
+            database.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "command", "reason"),
+    [
+        ("UPDATE attempt SET ended = 'q7' WHERE ended IS NOT NULL", "status", "attempt.ended is 'q7'"),
+        ("UPDATE campaign SET problem = x'80'", "status", r"campaign.problem is b'\x80'"),
+        ("UPDATE campaign SET work = 9e999", "status", "campaign.work is inf"),
+        ("UPDATE campaign SET problem = 7.5 || x'ff'", "status", "Could not decode to UTF-8 column 'problem'"),
+        (
+            "UPDATE worker SET host = CAST(x'ff' AS TEXT)",
+            "query worker_overview",
+            "Could not decode to UTF-8 column",
+        ),
+        ("UPDATE attempt SET nonce = CAST(x'ff' AS TEXT)", "ledger copy langford.db copy.db", "column 'nonce'"),
+        ("UPDATE attempt SET worker_id = 'nobody'", "ledger copy langford.db copy.db", "belongs to one of worker"),
+        (
+            "UPDATE sqlite_schema SET sql = replace(sql, 'host', 'hosu') WHERE name = 'worker_overview'",
+            "query worker_overview",
+            "no such column",
+        ),
+        (
+            "UPDATE sqlite_schema SET sql = replace(sql, 'outcome', 'outcomf') WHERE name = 'attempt'",
+            "status",
+            "no such column: outcome",
+        ),
+    ],
+)
+def test_a_damaged_value_is_called_damage(
+    langford: Run, tmp_path: Path, statement: str, command: str, reason: str
+) -> None:
+    damage(tmp_path / "langford.db", statement)
+    done = langford(*command.split())
+    assert done.returncode == 2, done.stderr
+    assert reason in done.stderr
+    assert "langford.db is damaged (" in done.stderr
+    assert done.stderr.endswith(f"{REMEDY}\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_sound_ledger_hides_no_error(tmp_path: Path) -> None:
+    write_used_ledger(str(tmp_path / "langford.db"))
+    program = f"from db import Ledger; Ledger({str(tmp_path / 'langford.db')!r}).close(); {DAMAGE}"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said == f"{[tmp_path / 'langford.db']} None\n"
+
+
+DAMAGE = "from db.store import damage, soundness; print(damage.opened(), soundness.damage())"
