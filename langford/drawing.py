@@ -6,6 +6,7 @@ import math
 from colorsys import hsv_to_rgb
 from importlib.util import find_spec
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from rich.text import Text
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file, require_replaceable
 from langford.methods.backtracking.explicit import Arrangement
+from langford.problem.recognition import places_of
 from langford.version import install
 
 if TYPE_CHECKING:
@@ -30,14 +32,9 @@ NO_MATPLOTLIB = f"PNG and PDF need matplotlib: {install('draw')}, or write an .s
 
 
 def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:
-    """(label, from place, to place) of consecutive equal cubes, places counted from 0."""
-    last: dict[int, int] = {}
-    arcs = []
-    for place, name in enumerate(arrangement):
-        if name and name in last:
-            arcs.append((name, last[name], place))
-        last[name] = place
-    return arcs
+    """(label, from place, to place) of consecutive equal cubes, places counted from 0, in the order of the last."""
+    pairs = ((name, *pair) for name, places in places_of(arrangement).items() for pair in pairwise(places))
+    return sorted(((name, start - 1, end - 1) for name, start, end in pairs), key=lambda span: span[2])
 
 
 def colour(name: int) -> tuple[float, float, float]:
