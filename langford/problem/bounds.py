@@ -7,6 +7,9 @@ from langford.errors import BadProblem
 MAX_PLACES = 4096
 """The longest row: no method can count a longer one, and its description would fill the memory."""
 
+LISTED = 10
+"""Numbers of a list that a message names, at most."""
+
 
 def require_lengths(longest: int, places: int) -> None:
     """Raises BadProblem where the largest difference, or the row, is too long."""

@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from langford.words import several
+from langford.problem.bounds import LISTED
+from langford.words import several, some
 
 
 class ProblemRows(Protocol):
@@ -52,7 +53,7 @@ def obstruction(problem: ProblemRows) -> str | None:
     """
     for difference in problem.differences if problem.circle else problem.differences[-1:]:
         if not problem.placements(difference):
-            holes = f" with places {', '.join(map(str, problem.empty))} empty" if problem.circle else ""
+            holes = f" with places {some(problem.empty, LISTED)} empty" if problem.circle else ""
             return f"for lack of space: difference {difference} does not fit into {problem.places} places{holes}"
     if problem.circle:
         return _classes(problem) if problem.places % 2 == 0 else None

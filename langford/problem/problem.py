@@ -157,8 +157,9 @@ class Problem:
         holes = tuple(sorted(whole("an empty place", hole, BadProblem) for hole in empty))
         copies = whole("the number of copies", copies, BadProblem)
         require_sizes(len(chosen), copies)
-        if chosen[0] < 1 or len(set(chosen)) != len(chosen):
-            raise BadProblem(f"differences must be distinct and at least 1, not {chosen}")
+        wrong = [d for d, before in zip(chosen, (0, *chosen), strict=False) if d <= max(before, 0)]
+        if wrong:
+            raise BadProblem(f"differences must be distinct and at least 1: correct {wrong[0]}")
         filled = copies * len(chosen)
         require_lengths(chosen[-1], filled + len(holes))
         row = filled + len(holes) if places is None else whole("the number of places", places, BadProblem)
@@ -167,8 +168,9 @@ class Problem:
                 f"{several(len(chosen), 'colour')} of {copies} fill {filled} places; with {len(holes)} empty "
                 f"ones the row has {filled + len(holes)} places, not {row}"
             )
-        if len(set(holes)) != len(holes) or any(not 1 <= hole <= row for hole in holes):
-            raise BadProblem(f"empty places must be distinct and within 1..{row}, not {holes}")
+        wrong = [hole for hole, before in zip(holes, (0, *holes), strict=False) if not max(before, 0) < hole <= row]
+        if wrong:
+            raise BadProblem(f"empty places must be distinct and within 1..{row}: correct {wrong[0]}")
         if circle:
             require_circle(chosen, row, copies)
         return cls(DIFFERENCES, chosen, row, copies, holes, circle=circle)

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
 from langford.errors import BadProblem
+from langford.problem.bounds import LISTED
 from langford.problem.problem import Problem
 from langford.problem.variants import DEFECT, HOLE, MISSING, SECOND_HOLE, VARIANTS, Variant
-from langford.words import several
+from langford.words import several, some
 
 MOST = 3
 """How many faults are named."""
@@ -79,7 +80,7 @@ def _faults(places: Mapping[int, list[int]], length: int, offset: int, circle: b
     numbers = Counter(map(len, places.values()))
     usual = max(2, min(numbers, key=lambda number: (-numbers[number], number)))
     for label, at in sorted(places.items()):
-        where = f"at place{'s' if len(at) > 1 else ''} {', '.join(map(str, at))}"
+        where = f"at place{'s' if len(at) > 1 else ''} {some(at, LISTED)}"
         if len(at) != usual:
             yield f"colour {label} has {several(len(at), 'cube')} ({where}), not {usual}"
         for first, second in pairwise(at):

@@ -45,6 +45,7 @@ def test_an_arrangement_is_recognised(words: str) -> None:
         ),
         ((2, 3, 1, 2, 1), r"colour 3 has 1 cube \(at place 2\), not 2"),
         ((1, 1, 1, 2, 0, 2), r"colour 1 has 3 cubes \(at places 1, 2, 3\), not 2"),
+        ((1,) * 2000 + (2, 2), r"2,000 cubes \(at places 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 1,990 more\), not 2"),
         ((1, 1, 2, 3, 2), r"colour 3 has 1 cube \(at place 4\), not 2"),
         ((0, 0), "has cubes"),
         ((1, 2, 3, 4, 5), "; and 2 more faults"),
