@@ -61,7 +61,7 @@ ABOUT = """
 PROBLEM is in words: 12, skolem 9, near-skolem 12 missing 5, A059106 12; `langford families` lists all.
 """
 """A paragraph in the help of all commands that take a problem."""
-OR_NAME = "NAME is that of a campaign in the ledger, and comes before a problem.\n"
+OR_NAME = "NAME is a campaign in the ledger; it takes precedence over a problem.\n"
 """More of it where they also take the names of campaigns."""
 OF_VERSION_1 = "differences", "places", "empty", "copies", "defect", "hole", "second-hole", "missing"
 """The options that named a problem in 1.x; they work through 2.x."""

@@ -125,7 +125,7 @@ class Answer:
     @property
     def _images(self) -> str:
         """Which of the two numbers was expected, in words; empty: the one that is printed."""
-        return "" if self.asked.expected == self.count.published else ", every image counted separately"
+        return "" if self.asked.expected == self.count.published else ", counting every image"
 
     def print(self, as_json: bool) -> ExitCode:
         display.outcome("\n".join(self.lines()), self.document(), as_json)
@@ -145,8 +145,8 @@ class Answer:
         if self.is_expected:
             return ExitCode.DONE
         display.say(
-            f"langford: {self.problem} = {self.count.published:,}, not {self.asked.expected:,} as --expect says"
-            + (f" ({self.count.arrangements:,} with every image)" if self.problem.up_to else "")
+            f"langford: {self.problem} = {self.count.published:,}, not the expected {self.asked.expected:,}"
+            + (f" ({self.count.arrangements:,} counting every image)" if self.problem.up_to else "")
         )
         return ExitCode.CHECK_FAILED
 
