@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
 from db.records import CampaignRecord, Progress, Standing, TaskRecord
 from db.schema.models import Attempt, Event, Result, Task, same_task
@@ -47,13 +46,13 @@ _SIZES = (
     .order_by(Task.state.desc(), Task.work.desc())
     .limit(MAX_SIZES)
 )
-Sizes = Sequence[tuple[str, float, int]]
+Sizes = Sequence[Row[str, float, int]]
 """(state, work of a task, number of such tasks), the largest of a state first."""
 
 
 def sizes(transaction: Transaction) -> Sizes | None:
     """Of the tasks that are not done; None: they are of very many sizes."""
-    found = [(state, work, number) for state, work, number in transaction.execute(_SIZES)]
+    found = transaction.execute(_SIZES).all()
     return found if len(found) < MAX_SIZES else None
 
 
@@ -65,19 +64,19 @@ def standing(transaction: Transaction, campaign: CampaignRecord, known: Sizes | 
 
     ``known``: the sizes of its tasks, from which their numbers follow.
     """
-    tasks, work = Counter[str](), defaultdict[str, float](float)
+    tasks, work = dict[str, int](), dict[str, float]()
     if known is None:
-        for state, number, together in transaction.execute(_NOT_DONE):
+        for state, number, together in transaction.execute(_NOT_DONE).all():
             tasks[state], work[state] = number, float(together)
     else:
         for state, each, number in known:
-            tasks[state] += number
-            work[state] += each * number
+            tasks[state] = tasks.get(state, 0) + number
+            work[state] = work.get(state, 0.0) + each * number
     done = campaign.tasks - sum(tasks.values())
     if done:
         tasks[TaskState.DONE] = done
         work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
-    return Standing(dict(tasks), dict(work), *(waiting.numbers(transaction) if done else (0, 0)))
+    return Standing(tasks, work, *(waiting.numbers(transaction) if done else (0, 0)))
 
 
 _WAITING = (
