@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
 from db.look.overview.records import Happened, Overview, Total, Warned, WarningKind, WorkerState
 from db.messages import Time
-from jobs.show.wording import at_work, state_in_words
+from jobs.farm.dashboard.pages import FOLDER
+from jobs.show.wording import UNSEEN_SECONDS, at_work, state_in_words
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.tables import Column, table
 from tests.ledger.test_overview_documents import OVERVIEW, WORKER
@@ -113,6 +116,12 @@ def test_only_the_whole_is_a_hundred_percent() -> None:
 
 def test_no_campaign() -> None:
     assert "langford run" in "\n".join(lines_of([], 80))
+
+
+def test_the_dashboard_calls_a_worker_late_as_soon_as_tables_do() -> None:
+    script = (FOLDER / "static" / "workers.js").read_text()
+    working, idle = re.findall(r"UNSEEN_SECONDS = \{ working: (\d+), idle: (\d+) \}", script)[0]
+    assert {WorkerState.WORKING: float(working), WorkerState.IDLE: float(idle)} == UNSEEN_SECONDS
 
 
 def test_a_worker_that_is_late_is_not_said_to_work() -> None:
