@@ -12,7 +12,7 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 
 from langford.devices import CPU, Cuda, Device
-from langford.errors import CheckFailed
+from langford.errors import CheckFailed, named
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.machine.cores import cores
 from langford.problem import Problem
@@ -70,7 +70,7 @@ def examine_device(part: str, device: Device, description: str = "") -> Finding:
         outcomes = "; ".join(_trial(device, method) for method in TRIAL_METHODS)
         return Finding(part, State.WORKS, description + outcomes)
     except Exception as error:  # any error of a driver or compiler is the finding
-        return Finding(part, State.BROKEN, f"{description}{type(error).__name__}: {error}")
+        return Finding(part, State.BROKEN, f"{description}{named(error)}")
 
 
 def _trial(device: Device, method: str) -> str:

@@ -68,6 +68,15 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+def named(error: BaseException) -> str:
+    """An error that others raised, in words: their messages say little without the name of the class.
+
+    >>> named(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    return f"{type(error).__name__}: {error}"
+
+
 def modules_of(error: Exception) -> list[str]:
     """The modules that an error passed through, also in another process (see :mod:`jobs.pools.fork_server`)."""
     here = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]

@@ -74,7 +74,7 @@ class Registry(UserDict[str, T]):
             found = named() if isinstance(named, type) else named
         except Exception as error:
             raise BadExtension(
-                f"{entry.name}, which {program} adds, cannot be loaded ({type(error).__name__}: {error}): fix "
+                f"{entry.name}, which {program} adds, cannot be loaded ({named(error)}): fix "
                 f"{entry.value}, or uninstall {program}"
             ) from error
         if not isinstance(found, self._kind) or getattr(found, "name", None) != entry.name:

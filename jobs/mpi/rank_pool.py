@@ -17,7 +17,7 @@ from jobs.clock import SYSTEM
 from jobs.pools.evaluation import DeviceLost, evaluate, evaluator_of
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
-from langford.errors import MachineFailed
+from langford.errors import MachineFailed, named
 from langford.methods import Plan, PlanKey, plan_of
 from langford.result import Evaluation
 
@@ -170,7 +170,7 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
         except MachineFailed as error:
             document["lost"], is_lost = str(error), True
         except Exception as error:
-            document["reason"] = f"{type(error).__name__}: {error}"
+            document["reason"] = named(error)
         communicator.Send(json.dumps(document).encode(), dest=0, tag=REPLY)
 
 

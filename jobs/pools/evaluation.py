@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from jobs.clock import SYSTEM, Clock
 from jobs.pools.pool import PREFETCH, Finished
 from langford.devices import CPU, Device
-from langford.errors import LangfordError, MachineFailed
+from langford.errors import LangfordError, MachineFailed, named
 from langford.methods import Evaluator, Plan, PlanKey, method_hash, plan_of
 from langford.provenance import written
 from langford.result import Evaluation
@@ -33,7 +33,7 @@ def evaluator_of(plan: Plan, device: Device) -> Evaluator:
         raise
     except Exception as error:
         raise DeviceLost(
-            f"{device} cannot load the kernels of {plan.method.name} ({type(error).__name__}: {error}): if its "
+            f"{device} cannot load the kernels of {plan.method.name} ({named(error)}): if its "
             "memory is full, end the other programs that use it"
         ) from error
 
@@ -55,14 +55,12 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
     except MemoryError as error:
         # Every task would fail at once, and be set aside for it.
         raise DeviceLost(
-            f"{device} has no memory left for a task ({type(error).__name__}: {error}): use fewer --workers, or "
+            f"{device} has no memory left for a task ({named(error)}): use fewer --workers, or "
             "end the other programs that use it"
         ) from error
     except Exception as error:
         if device.is_lost:
-            raise DeviceLost(
-                f"{device} is lost to this process ({type(error).__name__}: {error}): a new one may use it"
-            ) from error
+            raise DeviceLost(f"{device} is lost to this process ({named(error)}): a new one may use it") from error
         raise
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)

@@ -14,7 +14,7 @@ from jobs.clock import SYSTEM, Clock
 from jobs.pools.evaluation import DeviceLost, evaluate
 from jobs.pools.pool import Died, Failed, Finished
 from langford.devices import Device
-from langford.errors import MachineFailed
+from langford.errors import MachineFailed, named
 from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
 
@@ -131,14 +131,14 @@ def _news(token: int, index: int, future: Any) -> Finished | Failed | Died:
     except BrokenExecutor as error:
         raise _broken(error) from error
     except (CancelledError, DeviceLost, SystemExit) as error:
-        return Died((token,), f"{type(error).__name__}: {error}", None)
+        return Died((token,), named(error), None)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
+        reason = named(error)
         # A job that ended without a result, and a worker that is gone, are no fault of the task.
         lost = type(error).__module__.partition(".")[0] in ("submitit", "distributed")
         return Died((token,), reason, None) if lost else Failed(token, reason)
 
 
 def _broken(error: Exception) -> MachineFailed:
-    reason = f"{type(error).__name__}: {error}"
+    reason = named(error)
     return MachineFailed(f"the executor is broken ({reason}): create a new one, and run again to resume")

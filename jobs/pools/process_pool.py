@@ -22,7 +22,7 @@ from jobs.pools.fork_server import ForkServer
 from jobs.pools.heartbeat import Heartbeat
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
-from langford.errors import MachineFailed
+from langford.errors import MachineFailed, named
 from langford.kernels.cache import kept_in, refuse_open_caches
 from langford.machine import process
 from langford.methods import Plan, PlanKey, method_hash, plan_by, plan_of, require_elsewhere
@@ -270,6 +270,6 @@ def _news_of(plan: Plan, token: int, index: int, device: Device, heartbeat: Hear
     except MachineFailed:
         raise  # the heartbeat still names the task
     except Exception as error:
-        news = Failed(token, f"{type(error).__name__}: {error}")
+        news = Failed(token, named(error))
     heartbeat.end()
     return news

@@ -22,6 +22,7 @@ from db.states import EventKind, NoticeKind, TaskState
 from jobs.clock import SYSTEM, Clock
 from jobs.show.hooks import Hook, NotDelivered
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
+from langford.errors import named
 from langford.words import duration, several
 
 LOOK_SECONDS = 1.0
@@ -167,9 +168,9 @@ class Notifier:
                     self._settle(campaign, facts, fact)
                 self._blind.discard(campaign.name)
             except Exception as error:  # whatever it is: the thread must continue, and the work does without it
-                kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
+                said = str(error) if isinstance(error, LedgerError) else named(error)
                 if campaign.name not in self._blind:
-                    self._say("not_notified", f"cannot see what to notify: {kind}{error}", campaign.name)
+                    self._say("not_notified", f"cannot see what to notify: {said}", campaign.name)
                 self._blind.add(campaign.name)
 
     def _settle(self, campaign: Campaign, facts: NotifiableFacts, fact: Fact) -> None:

@@ -20,6 +20,7 @@ from db.look.overview.shared import Shared
 from jobs.clock import SYSTEM, Clock
 from jobs.show import log_lines
 from jobs.show.wording import WORDINGS
+from langford.errors import named
 
 EVENT_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS = 1.0, 5.0, 60.0
 """Time between two looks for events, two looks for workers, and two lines on the progress."""
@@ -187,7 +188,7 @@ class Reporter:
                 reporter.look(at_once)
                 self._blind.discard(name)
             except Exception as error:  # whatever it is: the thread must continue, and the server does without it
-                kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
+                said = str(error) if isinstance(error, LedgerError) else named(error)
                 if name not in self._blind:
-                    log_lines.line("blind", f"cannot read the progress: {kind}{error}", name, alarm=True)
+                    log_lines.line("blind", f"cannot read the progress: {said}", name, alarm=True)
                 self._blind.add(name)

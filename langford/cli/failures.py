@@ -15,7 +15,7 @@ import langford
 from langford.cli.exit_codes import ExitCode
 from langford.cli.loading import delete_damaged
 from langford.cli.output.display import say
-from langford.errors import BadInput, causes, modules_of
+from langford.errors import BadInput, causes, modules_of, named
 from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
@@ -88,7 +88,7 @@ def unusable(error: Exception) -> str | None:
     in_numba = any(module.partition(".")[0] in COMPILERS for module in modules_of(error))
     if in_numba and type(error).__module__.partition(".")[0] not in COMPILERS:
         return (
-            f"numba cannot start ({type(error).__name__}: {error}): unset the variables NUMBA_..., or install it "
+            f"numba cannot start ({named(error)}): unset the variables NUMBA_..., or install it "
             "again; `langford doctor` shows whether it works"
         )
     return None
