@@ -141,6 +141,7 @@ class QueueKeeper:
                 f"{several(present, 'element')} present, {size} more submitted as job {job}; "
                 f"{several(standing.unfinished, 'task')} left{rechecks}"
             )
+            self._last = _state(standing)
             remaining -= size
             present += size
         return missing
@@ -155,10 +156,12 @@ class QueueKeeper:
         return sum(stuck.values())
 
     def _watch(self, name: str, standing: Standing) -> None:
-        """Count the rounds in which elements were missing, and no task changed its state or was evaluated again."""
-        now = dict(standing.tasks), standing.rechecks
-        self._fruitless_rounds = self._fruitless_rounds + 1 if now == self._last else 0
-        self._last = now
+        """Count how often elements that were submitted are gone, and no task changed its state or was evaluated
+        again.
+        """
+        if self._last is not None:
+            self._fruitless_rounds = self._fruitless_rounds + 1 if _state(standing) == self._last else 0
+        self._last = None  # as long as the queue refuses jobs, none can change a task
         if self._fruitless_rounds >= FRUITLESS_ROUNDS:
             waits = (
                 f"{several(standing.rechecks, 'result waits', 'results wait')} for workers on other hosts, with "
@@ -168,6 +171,10 @@ class QueueKeeper:
                 f"workers of {name} ended {self._fruitless_rounds} times in a row without changing a task: "
                 f"{'' if standing.unfinished else waits + '; '}read their logs, then start the keeper again"
             )
+
+
+def _state(standing: Standing) -> tuple[Mapping[str, int], int]:
+    return dict(standing.tasks), standing.rechecks
 
 
 # -- one keeper per queue --------------------------------------------------------------------
@@ -199,7 +206,7 @@ REMEDIES: Mapping[str, str] = {
     "PartitionTimeLimit": "give a shorter --time, or another partition",
     "PartitionNodeLimit": "give fewer nodes, or another partition",
     "PartitionDown|PartitionInactive": "wait until the partition is up, or give another one",
-    "BadConstraints": "ask for what the nodes of the partition have",
+    "BadConstraints|PartitionConfig": "ask for what the nodes of the partition have",
     "JobHeldUser|launch failed requeued held|job requeued in held state": "release them: `scontrol release JOB`",
     "JobHeldAdmin": "ask who runs the cluster why they are held",
     "Invalid(Account|QOS)|QOSNotAllowed|AccountNotAllowed": "give an account and a QOS that you may use",

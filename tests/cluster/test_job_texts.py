@@ -17,7 +17,7 @@ from jobs.reach.requests import ServerAway
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
-from slurm.keeper import PATIENT_ROUNDS, held
+from slurm.keeper import FRUITLESS_ROUNDS, PATIENT_ROUNDS, held
 from tests.support.campaigns import KEY
 from tests.support.consoles import KeptConsole
 
@@ -202,14 +202,17 @@ def test_missing_elements_are_submitted() -> None:
     assert cluster.sizes == [56, 6]
 
 
-@pytest.mark.parametrize("running", [0, 3])
-def test_elements_that_can_never_start_are_named_and_replaced(running: int) -> None:
+@pytest.mark.parametrize(
+    ("running", "reason", "what"),
+    [(0, "PartitionConfig", "ask for what the nodes"), (3, "JobHeldUser", "release them")],
+)
+def test_elements_that_can_never_start_are_named_and_replaced(running: int, reason: str, what: str) -> None:
     """They are not, where no other one runs: replacements would not start either."""
     console = KeptConsole()
 
     class Held(Cluster):
         def elements(self, name: str) -> list[Element]:
-            held = [Element(f"9_{number}", "PENDING", "JobHeldUser") for number in range(5)]
+            held = [Element(f"9_{number}", "PENDING", reason) for number in range(5)]
             busy = [Element(f"8_{number}", "PENDING", "Resources") for number in range(running)]
             return [*super().elements(name), *held, *busy]
 
@@ -219,8 +222,8 @@ def test_elements_that_can_never_start_are_named_and_replaced(running: int) -> N
     assert [keeper.top_up() for _ in range(PATIENT_ROUNDS - 1)] == [0] * (PATIENT_ROUNDS - 1)
     assert keeper.top_up() == (5 if running else 0)
     assert keeper.top_up() == 0
-    [said] = [words for words in console.said if "JobHeldUser" in words]
-    assert said.startswith("5 elements wait for JobHeldUser, which may not end by itself: release them")
+    [said] = [words for words in console.said if reason in words]
+    assert said.startswith(f"5 elements wait for {reason}, which may not end by itself: {what}")
 
 
 def test_never_more_workers_than_tasks_nor_than_an_array_holds() -> None:
@@ -292,13 +295,14 @@ def test_the_same_trouble_after_a_success_is_said_again() -> None:
 
 @pytest.mark.parametrize("trouble", [SchedulerSilent("squeue: down"), SubmissionRefused("sbatch: too many jobs")])
 def test_trouble_passes(trouble: Exception) -> None:
+    """However many rounds it lasts: no worker has ended meanwhile."""
     cluster = Cluster()
     cluster.trouble = trouble
     tasks = {"ready": 2}
     rounds = iter(range(100))
 
     def stop() -> str | None:
-        if next(rounds) == 3:
+        if next(rounds) == 3 * FRUITLESS_ROUNDS:
             cluster.trouble = None
         if cluster.present == 2:
             tasks.clear()
