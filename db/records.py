@@ -119,6 +119,12 @@ class Standing:
         return self.work.get(TaskState.DONE, 0.0)
 
     @property
+    def share_done(self) -> float:
+        """The share of the work that is done; 1 where there is none."""
+        whole = sum(self.work.values())
+        return self.work_done / whole if whole else 1.0
+
+    @property
     def missing(self) -> int:
         """Number of tasks without a result."""
         return sum(self.tasks.values()) - self.tasks_done

@@ -82,5 +82,5 @@ def _found(campaign: Campaign) -> Found:
     standing = campaign.standing()
     left = 0.0
     if standing.missing:
-        left = max(sys.float_info.epsilon, 1.0 - standing.work_done / campaign.work)
+        left = max(sys.float_info.epsilon, 1.0 - standing.share_done)
     return Found(campaign, left, standing.unfinished > 0)

@@ -151,7 +151,7 @@ def _begun(rivals: Iterable[Campaign], key: PlanKey, device_kind: str) -> Campai
 
     def rank(standing: Standing, rival: Campaign) -> tuple[bool, int, float]:
         related = relation(METHODS[rival.key.method], METHODS[key.method])
-        return standing.missing > 0, related, -standing.work_done / rival.work
+        return standing.missing > 0, related, -standing.share_done
 
     found = [
         (rank(standing, rival), rival)

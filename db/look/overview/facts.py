@@ -141,7 +141,7 @@ class Facts:
     @property
     def done(self) -> float:
         """Share of the work."""
-        return self.standing.work_done / self.campaign.work if self.campaign.work else 1.0
+        return self.standing.share_done
 
 
 def last_seen(worker: Row[Any]) -> float:

@@ -237,8 +237,8 @@ def resumed(ledger: Ledger | None, new: ChosenPlan, name: str | None = None) -> 
             standing = other.standing()
             done = standing.tasks_done
             if done and standing.unfinished:
-                share = standing.work_done / other.work
-                so_far = f"{done:,} of {several(other.tasks, 'task')}, {percent(share, 0)} of the work"
+                share = percent(standing.share_done, 0)
+                so_far = f"{done:,} of {several(other.tasks, 'task')}, {share} of the work"
                 display.say(
                     f"{other.name} counts the same and is unfinished ({so_far}): "
                     f"`langford run {other.name}` resumes it"
@@ -260,7 +260,7 @@ def planned(
     left, share = len(plan_of(key).tasks), 1.0
     if begun is not None:
         standing = begun.standing()
-        left, share = standing.unfinished, 1 - standing.work_done / begun.work
+        left, share = standing.unfinished, 1 - standing.share_done
     state = "would be created" if begun is None else "is resumed"
     reason, method = f", {why}" if why else "", METHODS[key.method]
     what = f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{reason}"

@@ -81,10 +81,9 @@ def keeper_of(
 
 def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
     """If all of the jobs run at once on cores like those of this machine."""
-    share = 1 - standing.work_done / (sum(standing.work.values()) or 1.0)
     at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
     what = f"{several(standing.unfinished, 'task')} left of {key}"
-    Cost.of_count(key.problem, METHODS[key.method], at_once, what, share).say()
+    Cost.of_count(key.problem, METHODS[key.method], at_once, what, 1 - standing.share_done).say()
 
 
 def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
