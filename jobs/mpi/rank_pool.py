@@ -65,10 +65,6 @@ def receive(communicator: Intracomm, source: int, tag: int) -> bytes:
     return bytes(content)
 
 
-class RankHangs(MachineFailed):
-    """A rank has exceeded the time limit of a task."""
-
-
 class RankPool:
     """The ranks other than 0 as a :class:`jobs.pools.pool.Pool`; each of them runs :func:`serve`."""
 
@@ -97,10 +93,10 @@ class RankPool:
         return False
 
     def kill(self, token: int, reason: str) -> None:
-        """Raises RankHangs: MPI has no way to end one rank alone."""
+        """Raises MachineFailed: MPI has no way to end one rank alone."""
         for rank, tokens in self._tokens.items():
             if token in tokens:
-                raise RankHangs(f"rank {rank}: {reason}; run the same command again to resume")
+                raise MachineFailed(f"rank {rank}: {reason}; run the same command again to resume")
 
     @property
     def in_flight(self) -> list[int]:
