@@ -302,8 +302,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     # slurm
     ("slurm submit eight --time 20", "write 20m for minutes"),
     ("slurm submit eight --time 20:00 --dry-run", "is a SQLite file"),
-    ("slurm keep eight --once", "leave --once out"),
-    ("slurm keep skolem 9 --once", "leave --once out"),
+    ("slurm keep eight --once", "without --once runs a server too"),
+    ("slurm keep skolem 9 --once", "without --once runs a server too"),
     ("slurm keep eight --dry-run", "which need a server"),
     ("slurm keep eight --host no.host.invalid", "give --host the name"),
     ("slurm keep nobody", "no campaign 'nobody'"),

@@ -161,7 +161,7 @@ def _name_of(words: Sequence[str], queue: QueueOptions, job: JobOptions, task_ti
     if not queue.is_shared:
         raise BadInput(
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
-            "URL (see `langford serve`), or a Postgres --ledger, or leave --once out"
+            "URL (see `langford serve`), or a Postgres --ledger; `slurm keep` without --once runs a server too"
         )
     with opened(queue.address, words, Device.parse(queue.device), task_time, job.dry_run) as (_, campaigns):
         return only(campaigns).name
