@@ -15,7 +15,8 @@ from uvicorn.server import ServerState
 
 from jobs.farm.api.clients import PROTECTING
 from jobs.farm.api.serving import HANDSHAKE_SECONDS, GuardedLoop, socket_of
-from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.connections import Connections
+from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.protocol import (
     BODY_SECONDS,
     HEADER_SECONDS,

@@ -20,7 +20,8 @@ import pytest
 from db.states import Role
 from jobs.farm.api.streams import MAX_OF_A_TOKEN
 from jobs.farm.guard.access import READING
-from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS, Connections, LimitedLog, address_of, network_of
+from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS, Connections, address_of, network_of
+from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.shares import OF_A_PAYER, Payer
 from tests.support.asgi import Served

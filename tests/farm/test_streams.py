@@ -16,7 +16,7 @@ import pytest
 from db.errors import LedgerBusy
 from jobs.farm.api.streams import Listener as Client
 from jobs.farm.api.streams import NoMoreStreams, Streams
-from jobs.farm.guard.connections import LimitedLog
+from jobs.farm.guard.limited_log import LimitedLog
 from tests.support.clock import MovableLoop
 
 EVERY = 0.05

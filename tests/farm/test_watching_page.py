@@ -21,7 +21,7 @@ from db.look import notices
 from db.look.overview.records import Overview
 from db.records import EventRecord
 from db.states import EventKind, NoticeKind
-from jobs.farm.guard.connections import LimitedLog
+from jobs.farm.guard.limited_log import LimitedLog
 from jobs.show import log_lines
 from jobs.show.notifications import notice
 from jobs.show.wording import WORDINGS

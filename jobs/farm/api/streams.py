@@ -16,7 +16,7 @@ from anyio import CapacityLimiter
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from jobs.farm.guard.connections import LimitedLog
+from jobs.farm.guard.limited_log import LimitedLog
 from langford.errors import LangfordError
 
 EVERY_SECONDS = 2.0

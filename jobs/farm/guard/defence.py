@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.connections import Connections
+from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import Sessions
 from jobs.farm.guard.shares import Charges, Turns

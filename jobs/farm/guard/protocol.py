@@ -10,7 +10,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from jobs.farm.guard.connections import Connections, LimitedLog, network_of
+from jobs.farm.guard.connections import Connections, network_of
+from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.shares import Payer, Turns
 from langford.errors import LangfordError
 
