@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from db import Campaign, Standing
-from jobs.verify.agreement import agreement
+from jobs.verify.agreement import Agreement, agreement, recomputing
 from jobs.verify.second_method import relation, second_method, second_seed
 from langford.devices import Device
 from langford.errors import BadInput, Incomplete, LangfordError
@@ -26,24 +27,28 @@ class Confirmation:
     second: tuple[str, PlanKey]
     counts: tuple[Count, Count]
 
+    @cached_property
+    def _known(self) -> Agreement:
+        """Asked once: where nothing is published, it takes random walks."""
+        return agreement(self.problem, self.counts[0].published)
+
+    @property
+    def _is_same(self) -> bool:
+        return self.counts[0].arrangements == self.counts[1].arrangements
+
     @property
     def agrees(self) -> bool:
         """Whether both give the same count, and nothing that is known contradicts it."""
-        first, second = self.counts
-        known = agreement(self.problem, first.published)
-        return first.arrangements == second.arrangements and known.agrees is not False
+        return self._is_same and self._known.agrees is not False
 
     @property
     def words(self) -> str:
         (name, key), (other_name, other_key) = self.first, self.second
-        if self.counts[0].arrangements != self.counts[1].arrangements:
-            return (
-                f"the two counts differ, so at least one result is wrong: find it with `langford verify {name} "
-                f"--sample 100%` and `langford verify {other_name} --sample 100%`"
-            )
-        known = agreement(self.problem, self.counts[0].published)
-        if known.agrees is False:
-            return f"the two counts agree with each other, but not with what is known: {known.words}"
+        if not self._is_same:
+            find = recomputing(name, other_name)
+            return f"the two counts differ, so at least one result is wrong: find it with {find}"
+        if self._known.agrees is False:
+            return f"the two counts agree with each other, but not with what is known: {self._known.words}"
         if key.method != other_key.method:
             return f"confirmed: {key.method} and {other_key.method} give the same count"
         return f"confirmed: seeds {key.seed} and {other_key.seed} give different partial results and the same count"

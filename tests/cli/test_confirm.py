@@ -8,10 +8,12 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from db import Export, Ledger
+from jobs.verify.agreement import agreement
 from jobs.verify.confirmation import Confirmation
 from jobs.verify.second_method import advised, second_method
 from langford.arithmetic.residue import residue
@@ -176,13 +178,16 @@ def test_nothing_is_measured_where_there_is_no_choice(monkeypatch: pytest.Monkey
     ],
 )
 def test_two_counts_that_agree_must_agree_with_what_is_known(
-    problem: Problem, count: int, agrees: bool, words: str
+    monkeypatch: pytest.MonkeyPatch, problem: Problem, count: int, agrees: bool, words: str
 ) -> None:
+    asked = Mock(wraps=agreement)
+    monkeypatch.setattr("jobs.verify.confirmation.agreement", asked)
     both = Count(problem, 2 * count, count, 1, 1, ())
     keys = [(method, PlanKey(problem, method, 4)) for method in ("polyphase", "shifted")]
     confirmation = Confirmation(problem, keys[0], keys[1], (both, both))
     assert confirmation.agrees is confirmation.document()["agrees"] is agrees
     assert words in confirmation.words
+    asked.assert_called_once()  # it may take random walks
 
 
 @pytest.mark.exhaustive
