@@ -136,7 +136,7 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
     for depth in (depth for depth in candidates if depth in method.depths(problem)):
         plan = method.plan(problem, depth)
         plan.evaluator()
-        seconds = watch.seconds(f"depth {depth}", plan, partial(evaluated, plan, cores))
+        seconds = watch.seconds(f"depth {depth}", plan, partial(results_on_cores, plan, cores))
         trials.append(Trial(depth, seconds, {"depth": depth}, several(len(plan.work), "task")))
     by_depth = Experiment(
         "depth",
@@ -148,14 +148,14 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
     yield by_depth
     plan = method.plan(problem, by_depth.best.settings["depth"])
     trials = [
-        Trial(count, watch.seconds(several(count, "core"), plan, partial(evaluated, plan, count)))
+        Trial(count, watch.seconds(several(count, "core"), plan, partial(results_on_cores, plan, count)))
         for count in core_counts(cores)
     ]
     title = f"{problem} by {method.name}"
     yield Experiment("cores", title, "cores", {f"depth {plan.depth}": trials}, "how the processor's cores scale")
 
 
-def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
+def results_on_cores(plan: Plan, cores: int) -> Iterable[PartialResult]:
     """Largest tasks first."""
     with computing_threads(cores) as pool:
         yield from pool.map(plan.evaluate, plan.largest_first())

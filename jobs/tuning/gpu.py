@@ -9,7 +9,7 @@ from typing import Any
 from jobs.tuning.experiment import Experiment, Stopwatch, Trial, core_counts, until_slow
 from langford.kernels.gpu.program import Compiler
 from langford.machine.process import computing_threads
-from langford.methods import Evaluator, find_method
+from langford.methods import find_method
 from langford.methods.backtracking.cuda import (
     MAX_TEST_FREE,
     BacktrackingOnGpu,
@@ -65,7 +65,7 @@ class Bench:
         plan = plan or self.plan
         gpu = on_gpu(plan, self._compiler, self.cores, replace(self.settings, **changes))
         label = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
-        seconds = self._watch.seconds(label, plan, lambda: counted(plan, gpu))
+        seconds = self._watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.largest_first()))
         total = max(1, gpu.on_gpu + gpu.on_cores)
         note = f"{gpu.program.registers} registers, {percent(gpu.on_cores / total)} of the sub-tasks on cores"
         return Trial(x, seconds, changes, note)
@@ -83,11 +83,6 @@ def on_gpu(
         return RegularOnGpu(plan, compiler, cores, settings)
     assert isinstance(plan, MillerPlan)
     return MillerOnGpu(plan, compiler, cores, settings)
-
-
-def counted(plan: BacktrackingPlan, gpu: Evaluator) -> Iterable[PartialResult]:
-    """Largest tasks first."""
-    return map(gpu.evaluate, plan.largest_first())
 
 
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
