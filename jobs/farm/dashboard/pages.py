@@ -109,7 +109,7 @@ class Pages:
             Route("/{name}", self.short),
             Route("/{name}/", self.campaign),
         ]
-        return Mount("/", routes=routes, middleware=[refusing(self._access, REFUSALS, _text)])
+        return Mount("/", routes=routes, middleware=[refusing(self._access, REFUSALS, PlainTextResponse)])
 
     async def index(self, request: Request) -> Response:
         tokens = self._access.of_session(request)
@@ -122,7 +122,7 @@ class Pages:
     async def campaign(self, request: Request) -> Response:
         name, tokens = request.path_params["name"], self._access.of_session(request)
         if not NAME.fullmatch(name):
-            return _text("there is no such page", 404)
+            return PlainTextResponse("there is no such page", 404)
         if not tokens:
             return _again() if _from_elsewhere(request) else self._form("../", name)
         if await self._access.role(request, name, tokens):
@@ -133,15 +133,15 @@ class Pages:
         """The address that workers use: it redirects a browser to the page."""
         name = request.path_params["name"]
         if not NAME.fullmatch(name):
-            return _text("there is no such page", 404)
+            return PlainTextResponse("there is no such page", 404)
         return _to(f"{name}/")
 
     async def log_in(self, request: Request) -> Response:
         if not _from_here(request):
-            return _text("this form was sent by another site", 403)
+            return PlainTextResponse("this form was sent by another site", 403)
         fields = await _fields(request)
         if fields is None:
-            return _text("this form is too large", 413)
+            return PlainTextResponse("this form is too large", 413)
         token, name = fields.get("token", "").strip(), fields.get("campaign", "")
         name = name if NAME.fullmatch(name) else ""
         opened = await self._access.log_in(request, token) if TOKEN.fullmatch(token) else []
@@ -155,13 +155,13 @@ class Pages:
 
     async def log_out(self, request: Request) -> Response:
         if not _from_here(request):
-            return _text("this form was sent by another site", 403)
+            return PlainTextResponse("this form was sent by another site", 403)
         return self._without_session(request, _to("../"))
 
     async def asset(self, request: Request) -> Response:
         asset = self._documents.assets.get(request.path_params["file"])
         if asset is None:
-            return _text("there is no such file", 404)
+            return PlainTextResponse("there is no such file", 404)
         return asset.answer(request.headers.get("if-none-match", ""))
 
     def _form(self, root: str, campaign: str = "", problem: str = "", status: int = 200) -> Response:
@@ -212,7 +212,3 @@ def _again() -> Response:
 
 def _to(where: str) -> Response:
     return Response(status_code=303, headers=UNKEPT | {"Location": where})
-
-
-def _text(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    return PlainTextResponse(message, status, headers)
