@@ -14,6 +14,8 @@ import pytest
 from db import Campaign, CampaignRecord, Standing
 from db.records import CampaignInfo
 from jobs.reach.requests import ServerAway
+from langford.cli.cluster.job_options import QueueOptions
+from langford.cli.options.access import AccessOptions
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
@@ -462,3 +464,12 @@ def test_the_jobs_are_those_of_this_user_on_the_cluster_that_takes_them(
     assert f"--user={os.geteuid()} --name={JOBS}" in cancelled
     assert asked.endswith("on far")
     assert cancelled.endswith("on far")
+
+
+@pytest.mark.parametrize(
+    ("address", "is_shared"),
+    [("langford.db", False), ("sqlite:///l.db", False), ("postgresql://h/l", True), ("postgres://h/l", True)],
+)
+def test_workers_elsewhere_open_a_database_but_no_file(address: str, is_shared: bool) -> None:
+    access = AccessOptions(None, None, insecure=False)
+    assert QueueOptions(1, address, None, access, "cpu").is_shared is is_shared

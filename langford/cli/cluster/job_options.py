@@ -108,8 +108,10 @@ class QueueOptions:
 
     @property
     def is_shared(self) -> bool:
-        """Whether workers on other machines can open the ledger."""
-        return self.address.startswith("postgresql")
+        """Whether workers on other machines can open the ledger; raises LedgerUnusable."""
+        from db.store.addresses import file_of, url_of
+
+        return file_of(url_of(self.address)) is None
 
 
 queue_options = gathered(
