@@ -67,7 +67,9 @@ Running workers continue: they lease other tasks, and results that they deliver 
 )
 @click.argument("name")
 @click.option(
-    "--worker", metavar="W", help="Only leases of this worker: the start of its UUID, or the name of its host."
+    "--worker",
+    metavar="W",
+    help="Only leases of this worker: its host, or 8 or more characters from the start of its UUID.",
 )
 @ledger_option
 @json_option
@@ -117,7 +119,9 @@ Examples:
 @click.argument("name")
 @tasks_argument
 @click.option(
-    "--worker", metavar="W", help="All results of this worker: the start of its UUID, or the name of its host."
+    "--worker",
+    metavar="W",
+    help="All results of this worker: its host, or 8 or more characters from the start of its UUID.",
 )
 @click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
 @click.option("--all", "everything", is_flag=True, help="All results.")
