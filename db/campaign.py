@@ -632,7 +632,7 @@ class Campaign:
         """Progress, speed, time left, workers and warnings.
 
         Args:
-            timeline: takes a fifth of the time; without it, it is empty.
+            timeline: takes a tenth of the time; without it, it is empty.
             folders: watched in addition to that of the ledger, by their name in warnings.
         """
         disks = {**self.database.folders, **folders}
