@@ -125,22 +125,21 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
             f"{several(len(doubtful), 'result')} in doubt left out (first: task {doubtful[0]}): settle this with "
             f"`langford verify {name} --waiting`, then export again"
         )
-    if as_json:
-        document = {
-            "campaign": name,
-            "results": exported.results,
-            "left_out": doubtful,
-            "tasks": campaign.tasks,
-            "file": str(file),
-            "signature": None if signature is None else str(signature),
-            **promise_document(exported.promise),
-        }
-        display.print_json(document)
-        return
-    show(f"{exported.results} of {several(campaign.tasks, 'result')} of {name} in {file}")
-    show(f"promise   {in_words(exported.promise)}")
-    if signature is not None:
-        show(f"signed in {signature}")
+    lines = [
+        f"{exported.results:,} of {several(campaign.tasks, 'result')} of {name} in {file}",
+        f"promise   {in_words(exported.promise)}",
+        *([] if signature is None else [f"signed in {signature}"]),
+    ]
+    document = {
+        "campaign": name,
+        "results": exported.results,
+        "left_out": doubtful,
+        "tasks": campaign.tasks,
+        "file": str(file),
+        "signature": None if signature is None else str(signature),
+        **promise_document(exported.promise),
+    }
+    display.outcome("\n".join(lines), document, as_json)
 
 
 @click.command(
