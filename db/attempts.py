@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from msgspec import Meta
 from msgspec.structs import replace
 
-from db.messages import ASCII, MAX_TEXT, Count, Digits, Message, Natural, Real, Seconds, Text, measurable
+from db.messages import ASCII, MAX_TEXT, Count, Digits, Message, Moment, Natural, Real, Seconds, Text, measurable
 from db.states import EventKind
 from langford.result import Evaluation, PartialResult
 
@@ -60,7 +60,7 @@ class Delivery(Credential, frozen=True, dict=True):
     evaluated: Natural
     seconds: Seconds
     provenance: Text
-    began: Real | None
+    began: Moment | None
 
     @classmethod
     def of(cls, shown: Credential, evaluation: Evaluation) -> Self:

@@ -74,6 +74,8 @@ KINDS_OF_VALUES = {
 Count = Annotated[int, Meta(ge=0, le=2**62)]
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Real = Annotated[float, Meta(ge=0, lt=1e30)]
+Moment = Annotated[float, Meta(gt=-1e30, lt=1e30)]
+"""Seconds since 1970 by a clock that may be wrong: before 1970, too."""
 Seconds = Annotated[float, Meta(ge=0, le=MAX_SECONDS)]
 """How long a computation took, see :func:`measurable`."""
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -25,7 +25,10 @@ from langford.result import Evaluation, PartialResult
 IMPORTED = "imported"
 """Name of the process of workers that are known from an export."""
 _IS_KNOWN = (Voter.kind == VoterKind.WORKER) | (Worker.process == IMPORTED)
-"""Results that were imported without times, or decided by the operator, have no computation."""
+"""Results that were imported without times, or decided by the operator, have no computation.
+
+Nor have those of a clock before 1970: no reader of exports accepts such times.
+"""
 BATCH_ROWS = 5_000
 _RESULTS = (
     select(
@@ -61,7 +64,7 @@ _MACHINES = (
     .join(Attempt, Attempt.id == Result.attempt_id)
     .join(Worker, Worker.id == Attempt.worker_id)
     .outerjoin(Voter, Voter.id == Worker.voter_id)
-    .where(*_IN_FILE, _IS_KNOWN, Attempt.ended.is_not(None))
+    .where(*_IN_FILE, _IS_KNOWN, Attempt.ended >= 0, Attempt.granted >= 0)
     .group_by(Worker.id)
     .order_by(func.min(Result.task_index))
 )
@@ -101,8 +104,8 @@ def of_results(transaction: Transaction) -> Iterator[Evaluated]:
 def _computation(
     worker: int, machine: Machine, granted: float, began: float | None, ended: float | None
 ) -> Computation | None:
-    if ended is None:
-        return None
+    if ended is None or min(granted, ended) < 0:
+        return None  # _MACHINES has the same condition
     # The clock may have been set back, and a late result may have begun after the end of its lease.
     granted = min(granted, ended)
     began = None if began is None else min(max(granted, began), ended)

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 
 from db.attempts import Credential, Delivery, Lease, Receipt
 from db.identity import Identity
-from db.messages import BadMessage, Count, Message, Real, Text, Uuid
+from db.messages import BadMessage, Count, Message, Moment, Real, Text, Uuid
 from db.states import Ending, Outcome, Role
 from langford.errors import LangfordError
 
@@ -80,7 +80,7 @@ class Results(Message, frozen=True, kw_only=True):
     """Results; ``now``: the time by the clock of their worker, in seconds since 1970."""
 
     deliveries: Annotated[list[Delivery], Several]
-    now: Real
+    now: Moment
 
 
 class Exchange(Message, frozen=True, kw_only=True):

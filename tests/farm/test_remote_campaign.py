@@ -20,6 +20,7 @@ from db import Delivery, Lease, Ledger
 from db.identity import Identity
 from db.schema.models import Attempt, Token
 from db.states import Ending, Outcome, Role, TaskState
+from jobs.clock import SystemClock
 from jobs.farm.api import server
 from jobs.farm.guard.limits import RateLimit
 from jobs.reach import outgoing, wire
@@ -337,6 +338,15 @@ def test_a_result_goes_along_with_the_request_for_the_next_task(farm: Served, wo
     assert farm.campaign.standing().tasks[TaskState.DONE] == 2
     worker.work()
     assert is_done(farm)
+
+
+def test_a_worker_whose_clock_is_before_1970_loses_no_result(
+    farm: Served, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SystemClock, "wall", lambda _: -1e8)
+    worker.work()
+    assert is_done(farm)
+    assert not worker.said
 
 
 def test_results_and_leases_of_a_request_are_one_transaction(farm: Served, worker: Worker) -> None:

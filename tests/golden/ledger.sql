@@ -493,7 +493,7 @@ P     cut_short_used.began, greatest(
   LEFT OUTER JOIN voter ON voter.id = worker.voter_id
 S WHERE result.campaign_id = :campaign AND (result.task_index IN :omitted) = 0
 P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted)
-  AND (voter.kind = :kind OR worker.process = :process) AND attempt.ended IS NOT NULL
+  AND (voter.kind = :kind OR worker.process = :process) AND attempt.ended >= :ended AND attempt.granted >= :granted
   GROUP BY worker.id
   ORDER BY min(result.task_index);
   SELECT DISTINCT result.provenance

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from db import Campaign, Ledger
+from db import Campaign, Ledger, read_export
 from db.look.overview.records import WorkerState
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
@@ -16,10 +17,10 @@ from db.work import presence
 from db.work.deadlines import CLOCK_SECONDS
 from jobs.run.source import RENEWAL_SECONDS
 from jobs.show.wording import is_late
-from tests.support.campaigns import HOUR, NAME, TASKS
+from tests.support.campaigns import HOUR, NAME, TASKS, events, true_deliveries
 from tests.support.database_clock import DatabaseClock, moved_clock
 
-MINUTE = 60.0
+MINUTE, YEAR = 60.0, 365 * 86_400.0
 
 
 @pytest.fixture
@@ -104,3 +105,26 @@ def test_a_clock_that_was_ahead_holds_no_task_for_long(
     assert len(campaign.lease("b", 1, HOUR, copies=1)) == 1
     clock.move(HOUR + MINUTE)
     assert len(campaign.lease("b", TASKS, HOUR)) == TASKS
+
+
+def test_an_export_of_results_from_before_1970_can_be_read(
+    ledger: Ledger, campaign: Campaign, clock: DatabaseClock, tmp_path: Path
+) -> None:
+    """A clock that was wrong then: of these results no times are known, and the others keep theirs."""
+    clock.move(-70 * YEAR)
+    deliver_one(campaign, "a")
+    clock.move(70 * YEAR)
+    later = deliver_one(campaign, "b")
+    file = tmp_path / "export.jsonl.gz"
+    file.write_bytes(campaign.trusted_export().content)
+    export = read_export(file)
+    assert len(export.results) == 2
+    [(task, computation)] = export.computations.items()
+    assert (task, computation.machine.host) == (later, "host-b")
+
+
+def deliver_one(campaign: Campaign, worker: str) -> int:
+    """Returns the task."""
+    [lease] = campaign.lease(worker, 1, HOUR)
+    assert events(campaign, true_deliveries([lease])) == [None]
+    return lease.index
