@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from db import Ledger
+from tests.ledger.test_earlier_versions import ledger_of
 from tests.support.campaigns import write_used_ledger
 from tests.support.command_line import Run
 
@@ -63,11 +65,40 @@ def test_a_damaged_value_is_called_damage(
     assert done.stderr.count("\n") == 1
 
 
+def _damage_of(where: str, between: str = "") -> str:
+    """What a process that has opened a ledger finds wrong with it, after some statements of Python."""
+    program = f"""
+from contextlib import suppress
+from db import Ledger
+from db.errors import LedgerUnusable
+with suppress(LedgerUnusable):
+    Ledger({where!r}).close()
+{between}
+from db.store import damage, soundness
+print(damage.opened(), soundness.damage())
+"""
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
 def test_a_sound_ledger_hides_no_error(tmp_path: Path) -> None:
     write_used_ledger(str(tmp_path / "langford.db"))
-    program = f"from db import Ledger; Ledger({str(tmp_path / 'langford.db')!r}).close(); {DAMAGE}"
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert said == f"{[tmp_path / 'langford.db']} None\n"
+    assert _damage_of(str(tmp_path / "langford.db")) == f"{[tmp_path / 'langford.db']} None\n"
 
 
-DAMAGE = "from db.store import damage, soundness; print(damage.opened(), soundness.damage())"
+def test_a_text_that_begins_like_a_huge_number_is_no_damage(tmp_path: Path) -> None:
+    """As one of a hundred UUIDs and digests does."""
+    where = str(tmp_path / "langford.db")
+    write_used_ledger(where)
+    with Ledger(where) as ledger:
+        ledger.enrol("7e999123-4567-4abc-8def-0123456789ab", "host", "1")
+    assert _damage_of(where).endswith(" None\n")
+
+
+def test_a_ledger_of_an_earlier_version_is_not_damaged(tmp_path: Path) -> None:
+    assert _damage_of(ledger_of("0014", tmp_path)).endswith(" None\n")
+
+
+def test_a_ledger_that_cannot_be_opened_any_more_is_not_damaged(tmp_path: Path) -> None:
+    where = str(tmp_path / "langford.db")
+    write_used_ledger(where)
+    assert _damage_of(where, f"import os; os.mkdir({where + '-wal'!r})").endswith(" None\n")
