@@ -160,4 +160,4 @@ def examine_slurm() -> Finding:
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding("slurm", State.BROKEN, f"{sbatch} does not answer ({error}): ask who runs the cluster")
     state = State.WORKS if process.returncode == 0 else State.BROKEN
-    return Finding("slurm", state, (process.stdout or process.stderr).strip())
+    return Finding("slurm", state, "; ".join((process.stdout or process.stderr).strip().splitlines()))

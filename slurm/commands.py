@@ -25,7 +25,7 @@ class SlurmScheduler:
         """Submit a script with sbatch; returns the job's id.  Raises SubmissionRefused."""
         answer = self._call("sbatch", "--parsable", content=script)
         if answer.returncode and _is_silence(answer.stderr):
-            raise SchedulerSilent(f"sbatch: {answer.stderr.strip()}")
+            raise _silent("sbatch", answer.stderr)
         # A site's plugins may write further lines.
         job = re.search(r"^\s*(\d+)(;\S+)?\s*$", answer.stdout, re.MULTILINE)
         if answer.returncode or job is None:
@@ -49,7 +49,7 @@ class SlurmScheduler:
     def _ask(self, *command: str) -> str:
         answer = self._call(*command)
         if answer.returncode:
-            raise SchedulerSilent(f"{command[0]}: {answer.stderr.strip()}")
+            raise _silent(command[0], answer.stderr)
         return answer.stdout
 
     def _call(self, *command: str, content: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -80,6 +80,12 @@ class SlurmScheduler:
 def _user() -> str:
     """The user whose jobs these are, as a number: USER and LOGNAME may name another one."""
     return str(os.geteuid())
+
+
+def _silent(command: str, errors: str) -> SchedulerSilent:
+    """``errors``: what the command printed; most of its own lines begin with its name."""
+    lines = [line.removeprefix(f"{command}: ") for line in errors.splitlines() if line.strip()]
+    return SchedulerSilent(f"{command}: {'; '.join(lines)}")
 
 
 def _is_silence(message: str) -> bool:

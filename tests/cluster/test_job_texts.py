@@ -366,8 +366,10 @@ def test_commands_answer_with_their_exit_codes(command: Command) -> None:
     command("squeue", "echo '7_[0-3]|PENDING|PartitionDown'; echo '8_1|COMPLETING|None'; echo noise")
     waits = Element("7_[0-3]", "PENDING", "PartitionDown")
     assert SlurmScheduler().elements("name") == [waits, Element("8_1", "COMPLETING", "None")]
-    command("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
-    with pytest.raises(SchedulerSilent):
+    command(
+        "squeue", "printf 'squeue: error: no answer\\nsqueue: Unable to contact slurm controller\\n' >&2; exit 1"
+    )
+    with pytest.raises(SchedulerSilent, match=r"^squeue: error: no answer; Unable to contact slurm controller$"):
         SlurmScheduler().elements("name")
     command("sbatch", "echo '12;far'")
     assert SlurmScheduler().submit("#!/bin/bash\n") == "12"
