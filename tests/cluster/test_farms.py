@@ -66,7 +66,7 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp
     farm.send_signal(signal.SIGTERM)
     output, errors = farm.communicate(timeout=60)
     assert (farm.returncode, output) == (128 + signal.SIGTERM, ""), errors
-    assert "start the same command again to continue" in errors
+    assert "run the same command again to resume" in errors
     folder = tmp_path / "slurm-logs" / NAME / "farm"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir() if "lock" not in file.name} <= {

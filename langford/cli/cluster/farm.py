@@ -105,7 +105,7 @@ def _kept(
         return None
     if console.lost:
         raise ServerEnded(f"the task server has ended: read {folder.log}, then start the farm again")
-    display.say(f"stopped by {reason}: the workers keep their results; start the same command again to continue")
+    display.say(f"stopped by {reason}: the workers keep their results; run the same command again to resume")
     if as_json:
         display.print_json({"campaign": name, "done": False})
     assert stop.received is not None
