@@ -56,7 +56,8 @@ def _first_damage(database: sqlite3.Connection) -> str | None:
     for row in database.execute("PRAGMA foreign_key_check"):
         return f"row {row[1]} of {row[0]} belongs to one of {row[2]} that is missing"
     for view in VIEWS:
-        database.execute(f"SELECT * FROM {view.name} LIMIT 0")
+        columns = ", ".join(view.query.selected_columns.keys())
+        database.execute(f"SELECT {columns} FROM {view.name} LIMIT 0")
     return None
 
 

@@ -47,6 +47,11 @@ def damage(file: Path, *statements: str) -> None:
             "no such column",
         ),
         (
+            "UPDATE sqlite_schema SET sql = replace(sql, 'AS slurm', 'AS tlurm') WHERE name = 'worker_overview'",
+            "query worker_overview",
+            "no such column: slurm",
+        ),
+        (
             "UPDATE sqlite_schema SET sql = replace(sql, 'outcome', 'outcomf') WHERE name = 'attempt'",
             "status",
             "no such column: outcome",
