@@ -104,18 +104,29 @@ NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, Tran
 def delete(campaign: Campaign, kept: TrustedFile, file: Path) -> None:
     """Write the export of a campaign to a file that only the owner can read, and delete the campaign.
 
+    A file that holds the export already is left as it is.
+
     Args:
         campaign: of a ledger.
         kept: what its ``trusted_export`` returned.
-        file: it is removed again when the campaign is still there; after an error of another kind that is unknown.
+        file: if it was written, it is removed again when the campaign is still there; after an error of another
+            kind that is unknown.
 
     Raises BadExport when the file cannot be read back, and as :func:`jobs.verify.signatures.write` and
     :meth:`db.Campaign.delete`.
     """
-    signatures.write(file, kept.content, key=None, private=True)
+    is_there = holds(file, kept)
+    if not is_there:
+        signatures.write(file, kept.content, key=None, private=True)
     try:
         validated(file)
         campaign.delete(kept)
     except NOTHING_DELETED:
-        file.unlink()
+        if not is_there:
+            file.unlink()
         raise
+
+
+def holds(file: Path, kept: TrustedFile) -> bool:
+    """Whether a file is there whose content is this export."""
+    return file.is_file() and file.read_bytes() == kept.content

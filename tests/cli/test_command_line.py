@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -26,6 +28,7 @@ from langford.result import Evaluation
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.forecasts import of_a_core
+from tests.support.preloaded import preloaded
 
 
 def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
@@ -294,6 +297,32 @@ def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: 
     assert "no campaign 'mine'" in langford("result", "mine").stderr
     assert langford("import", "mine.jsonl.gz").returncode == 0
     assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")
+
+
+def end_before_the_deletion() -> None:
+    """Have the process of a command killed when the export is written and the campaign is still there."""
+    Campaign.delete = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
+
+
+def test_a_deletion_that_was_killed_is_repeated(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "8", "--name", "mine").returncode == 0
+    prepare = ("tests.cli.test_command_line:end_before_the_deletion", dict[str, object]())
+    killed = preloaded().start(["delete", "mine", "--yes"], tmp_path, ENVIRONMENT, prepare=prepare)
+    assert killed.wait() == -signal.SIGKILL
+    kept = (tmp_path / "mine.jsonl.gz").read_bytes()
+    assert langford("delete", "mine", "--yes").returncode == 0
+    assert (tmp_path / "mine.jsonl.gz").read_bytes() == kept
+    assert "no campaign 'mine'" in langford("result", "mine").stderr
+
+
+def test_a_campaign_that_stays_keeps_the_export_that_was_there(langford: Run, tmp_path: Path) -> None:
+    assert langford("create", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        ledger.enrol("a", "host", "1")
+        assert ledger.campaign("mine").lease("a", 1, 60.0)
+    assert langford("export", "mine").returncode == 0
+    assert "first stop these" in langford("delete", "mine", "--yes").stderr
+    assert (tmp_path / "mine.jsonl.gz").exists()
 
 
 def test_exported_files_come_from_standard_input(langford: Run, tmp_path: Path) -> None:

@@ -80,9 +80,10 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
     file = out or exchange.file_of(name)
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
-        if file.exists():
-            raise BadInput(f"{file} exists, and the export of {name} would replace it: give another --out")
         kept = campaign.trusted_export()
+        # A command that was killed may have written the export already.
+        if file.exists() and not exchange.holds(file, kept):
+            raise BadInput(f"{file} exists, and the export of {name} would replace it: give another --out")
         doubtful = kept.left_out
         what = f"{name} with results of {kept.results:,} of its {several(campaign.tasks, 'task')}"
         if doubtful:
