@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from langford.errors import LangfordError
+from langford.errors import LangfordError, named
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -70,8 +70,8 @@ class Registry(UserDict[str, T]):
         """Raises BadExtension."""
         program = entry.dist.name if entry.dist else "an installed program"
         try:
-            named = entry.load()
-            found = named() if isinstance(named, type) else named
+            value = entry.load()
+            found = value() if isinstance(value, type) else value
         except Exception as error:
             raise BadExtension(
                 f"{entry.name}, which {program} adds, cannot be loaded ({named(error)}): fix "
