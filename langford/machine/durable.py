@@ -70,19 +70,21 @@ def unfinished_beside(file: Path, named_once: bool = False) -> Path:
     Files of this kind that processes of this host left when they were killed are deleted, with what SQLite keeps
     beside them, and so are links that another user made in their place.
     """
-    start = f".{file.name}.{gethostname()}."
-    number = threading.get_native_id()  # two threads of one process may replace a file at the same time
-    unfinished = file.with_name(f"{start}{number}")
+    start, ours = f".{file.name}.{gethostname()}.", f"{os.getpid()}.{threading.get_native_id()}"
+    # Threads of one process may replace a file at the same time.  Whether another process has ended is asked by its
+    # own number: only Linux answers for that of a thread.
+    unfinished = file.with_name(f"{start}{ours}")
+    with suppress(OSError):
+        unfinished.unlink()  # an earlier process had the same numbers
     if named_once:
-        unfinished.unlink(missing_ok=True)
         return unfinished
-    pattern = re.compile(re.escape(start) + r"(\d{1,9})(-wal|-shm)?")
+    pattern = re.compile(re.escape(start) + r"((\d{1,9})(\.\d+)?)(-wal|-shm)?")
     with suppress(OSError):
         for entry in list(file.parent.iterdir()):
             found = pattern.fullmatch(entry.name)
-            # One with the number of this thread was left by an earlier process.
-            if found and (int(found[1]) == number or has_ended(int(found[1]))):
-                entry.unlink()
+            if found and (found[1] == ours or has_ended(int(found[2]))):
+                with suppress(OSError):  # it belongs to another user
+                    entry.unlink()
     return unfinished
 
 

@@ -14,7 +14,7 @@ from socket import gethostname
 
 import pytest
 
-from langford.machine.durable import NotReplaceable, replace_file, require_replaceable
+from langford.machine.durable import NotReplaceable, replace_file, require_replaceable, unfinished_beside
 
 CONTENT = b"all of it\n" * 10_000
 
@@ -135,7 +135,7 @@ def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path: Path
     """In a folder that other users can write to, they know its name beforehand."""
     theirs, file = tmp_path / "theirs", tmp_path / "file"
     theirs.write_bytes(b"before")
-    (tmp_path / f".file.{gethostname()}.{threading.get_native_id()}").symlink_to(theirs)
+    (tmp_path / f".file.{gethostname()}.{os.getpid()}.{threading.get_native_id()}").symlink_to(theirs)
     replace_file(file, CONTENT, private)
     assert theirs.read_bytes() == b"before"
     assert file.read_bytes() == CONTENT
@@ -143,7 +143,7 @@ def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path: Path
 
 
 def test_what_a_killed_process_left_is_deleted_by_the_next_one(tmp_path: Path) -> None:
-    file, running = tmp_path / "file", tmp_path / f".file.{gethostname()}.{os.getppid()}"
+    file, running = tmp_path / "file", tmp_path / f".file.{gethostname()}.{os.getppid()}.1"
     running.touch()
     killed = subprocess.run([sys.executable, "-c", KILLED, str(file)], check=False)
     assert killed.returncode == -signal.SIGKILL
@@ -160,6 +160,30 @@ os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
 replace_file(Path(sys.argv[1]), b"half")
 """
 """A process that is killed while it writes a file."""
+
+
+def test_a_thread_whose_number_no_process_has_keeps_its_file(tmp_path: Path) -> None:
+    """Only Linux answers for the number of a thread as for that of a process."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    file = tmp_path / "file"
+    theirs = [unfinished_beside(file).with_suffix(f".{thread}") for thread in (ended.pid, 10**9, 10**18)]
+    for each in theirs:
+        each.touch()
+    replace_file(file, CONTENT)
+    assert sorted(tmp_path.iterdir()) == sorted([file, *theirs])
+
+
+def test_a_leftover_that_cannot_be_deleted_hides_no_other(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    file, start = tmp_path / "file", f".file.{gethostname()}.{ended.pid}."
+    folder = tmp_path / f"{start}0"
+    folder.mkdir()
+    for thread in range(1, 20):
+        (tmp_path / f"{start}{thread}").touch()
+    replace_file(file, CONTENT)
+    assert {*tmp_path.iterdir()} == {file, folder}
 
 
 def test_threads_may_replace_one_file_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
