@@ -147,7 +147,7 @@ class Worker(Base):
     )
     voter_id: Mapped[int | None] = column("The voter that is responsible for its results.")
     last_seen: Mapped[float | None] = column(
-        "When it made its last request, to about half a minute, see :mod:`db.work.presence`."
+        "When it made its last request, to about five seconds, see :mod:`db.work.presence`."
     )
     ended: Mapped[float | None] = column("When its work ended; None while it works, or if that is unknown.")
     ending: Mapped[str | None] = column("A value of :class:`db.states.Ending`; None like ``ended``.", String(12))

@@ -154,7 +154,7 @@ def workers() -> View:
             "kernels": (Worker.kernels, "Hash of the code that computes there."),
             "slurm": (_slurm(Worker), SLURM),
             "started": (Iso(Worker.started), f"When it enrolled. {TIMES}"),
-            "last_seen": (Iso(Worker.last_seen), f"When it made its last request, to about half a minute. {TIMES}"),
+            "last_seen": (Iso(Worker.last_seen), f"When it made its last request, to about five seconds. {TIMES}"),
             "ended": (
                 Iso(Worker.ended),
                 f"When its work ended; null while it works, or if that is unknown. {TIMES}",
