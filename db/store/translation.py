@@ -20,7 +20,7 @@ from db.errors import (
 )
 from db.store.connections import BUSY_SECONDS, READ_ONLY
 
-DAMAGED = re.compile("malformed|Could not decode to UTF-8")
+DAMAGED = re.compile("malformed(?! JSON)|Could not decode to UTF-8")
 LACKING = re.compile("no such (table|column)|has no column named")
 """What SQLite says of a ledger that is damaged, and of one that lacks what the statements of this program name."""
 CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")

@@ -14,6 +14,7 @@ from db.errors import NoSuchCampaign
 from db.look.questions import QUESTIONS, Filters, ask
 from db.look.read_only import BadQuery, ask_sql
 from db.schema.models import Attempt, Base, Result, Worker
+from db.store import soundness
 from tests.support.campaigns import (
     COUNT,
     HOUR,
@@ -265,3 +266,11 @@ def test_disagreements_name_both_values(tmp_path: Path) -> None:
         [row] = rows_of(ledger.database, "disagreements")
     assert (row["accepted_host"], row["other_host"], row["doubt"]) == ("host-a", "host-b", "conflict")
     assert row["accepted_value"] == str(forged(lease.index).value) != row["other_value"]
+
+
+def test_malformed_json_is_not_looked_for_in_the_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read a large ledger for damage takes longer than a question may."""
+    monkeypatch.setattr(soundness, "damage", lambda: pytest.fail("the ledger was read"))
+    write_used_ledger(str(tmp_path / "ledger.db"))
+    with Database(str(tmp_path / "ledger.db")) as opened, pytest.raises(BadQuery, match="malformed JSON"):
+        asked(opened, "SELECT json_extract(detail, '$.reason') FROM event")
