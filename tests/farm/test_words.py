@@ -16,7 +16,7 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
-from langford.machine.process import COMPILING
+from langford.machine.process import Compiling
 from langford.methods import plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
@@ -199,12 +199,14 @@ def test_a_worker_on_a_terminal_has_a_bar(work: list[str], tmp_path: Path) -> No
 
 
 def test_a_run_says_that_it_compiles(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluate = GodfreyOnCpu.evaluate
+    # Its own: a thread that an interrupted command of another test has left may still compile in this process.
+    evaluate, compilations = GodfreyOnCpu.evaluate, Compiling()
 
     def compiling(self: GodfreyOnCpu, index: int) -> PartialResult:
-        with COMPILING.noted("of godfrey") if index == 0 else contextlib.nullcontext():
+        with compilations.noted("of godfrey") if index == 0 else contextlib.nullcontext():
             return evaluate(self, index)
 
     monkeypatch.setattr(GodfreyOnCpu, "evaluate", compiling)
+    monkeypatch.setattr("langford.cli.main.COMPILING", compilations)
     done = langford("run", "langford", "8", "--method", "godfrey", "--depth", "4")
     assert done.stderr.count("compiling the kernels of godfrey, which takes") == 1, done.stderr
