@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from math import inf
 
 from langford.devices import CPU, Device
 from langford.methods import MAX_SEED, METHODS, Method, PlanKey
 from langford.methods.speed import tabled
+from langford.methods.speeds import BadSpeeds
 from langford.problem import Problem
 
 COSTLIER = 4.0
@@ -97,8 +99,14 @@ def _likely(problem: Problem, methods: Sequence[Method]) -> Sequence[Method]:
     """The methods without those that take far longer than the others, which a measurement need not show.
 
     These are the searches, where a sum applies and the problem has more colours than a search counts in an instant.
+    Methods whose times nobody measured for this number of copies, such as an extension's, are left out too, unless
+    there is no other.
     """
-    starts = {method.name: method.speeds.forecast(problem.copies) for method in methods}
+    starts = {}
+    for method in methods:
+        with suppress(BadSpeeds):
+            starts[method.name] = method.speeds.forecast(problem.copies)
+    known = [method for method in methods if method.name in starts]
     if all(start.growth is not None for start in starts.values()):
-        return methods
-    return [each for each in methods if starts[each.name].growth is None or problem.n <= starts[each.name].instant]
+        return known or methods[:1]
+    return [each for each in known if starts[each.name].growth is None or problem.n <= starts[each.name].instant]
