@@ -65,8 +65,10 @@ def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None
             "the free space, the quota, the limit on the size of files (`ulimit -f`) and the disk, then run the "
             "same command again"
         )
-    if DAMAGED.search(reason) or (LACKING.search(reason) and isinstance(error.orig, sqlite3.Error)):
+    if DAMAGED.search(reason):
         return damaged(where, reason)
+    if LACKING.search(reason) and isinstance(error.orig, sqlite3.Error):
+        return damaged(where, f"{reason}, unless another version of langford has upgraded it meanwhile")
     if "not a database" in reason:
         return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     state = getattr(error.orig, "sqlstate", None) or ""

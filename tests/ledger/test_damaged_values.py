@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from db import Ledger
+from db.errors import LedgerUnusable
 from tests.ledger.test_earlier_versions import ledger_of
 from tests.support.campaigns import write_used_ledger
 from tests.support.command_line import Run
@@ -107,3 +108,14 @@ def test_a_ledger_that_cannot_be_opened_any_more_is_not_damaged(tmp_path: Path) 
     where = str(tmp_path / "langford.db")
     write_used_ledger(where)
     assert _damage_of(where, f"import os; os.mkdir({where + '-wal'!r})").endswith(" None\n")
+
+
+def test_a_ledger_that_was_upgraded_in_use_may_be_sound(tmp_path: Path) -> None:
+    """A later version may have removed what this one asks for."""
+    where = str(tmp_path / "langford.db")
+    write_used_ledger(where)
+    with Ledger(where) as ledger:
+        with closing(sqlite3.connect(where)) as upgraded:
+            upgraded.execute("ALTER TABLE campaign RENAME COLUMN seed TO choice")
+        with pytest.raises(LedgerUnusable, match="unless another version of langford has upgraded it meanwhile"):
+            ledger.campaigns()
