@@ -41,12 +41,17 @@ def iterate(problem: Problem) -> Iterator[Arrangement]:
 
 
 def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
-    """Whether the cubes of every colour are one of its placements, and there are no others."""
-    places, colours = places_of(arrangement), {problem.label(d): d for d in problem.differences}
-    if len(arrangement) != problem.places or {*places} != {*colours}:
+    """Whether every colour's cubes stand at its distance and the right places are empty."""
+    cubes, colours = places_of(arrangement), {problem.label(d): d for d in problem.differences}
+    if len(arrangement) != problem.places or {*cubes} != {*colours}:
         return False
-    masks = {name: sum(1 << place - 1 for place in taken) for name, taken in places.items()}
-    return all(masks[name] in problem.placements(d) for name, d in colours.items())
+    if any(arrangement[place - 1] for place in problem.empty):
+        return False
+    if problem.circle:
+        apart = {name: (d, problem.places - d) for name, d in colours.items()}
+        return all(len(taken) == 2 and taken[1] - taken[0] in apart[name] for name, taken in cubes.items())
+    copies = range(problem.copies)
+    return all(taken == [taken[0] + colours[name] * copy for copy in copies] for name, taken in cubes.items())
 
 
 def is_uniform(problem: Problem) -> bool:
