@@ -199,14 +199,14 @@ def test_a_worker_on_a_terminal_has_a_bar(work: list[str], tmp_path: Path) -> No
 
 
 def test_a_run_says_that_it_compiles(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Its own: a thread that an interrupted command of another test has left may still compile in this process.
+    # Of its own, and of kernels that no other test names: a process says it once of each.
     evaluate, compilations = GodfreyOnCpu.evaluate, Compiling()
 
     def compiling(self: GodfreyOnCpu, index: int) -> PartialResult:
-        with compilations.noted("of godfrey") if index == 0 else contextlib.nullcontext():
+        with compilations.noted("of this test") if index == 0 else contextlib.nullcontext():
             return evaluate(self, index)
 
     monkeypatch.setattr(GodfreyOnCpu, "evaluate", compiling)
     monkeypatch.setattr("langford.cli.main.COMPILING", compilations)
     done = langford("run", "langford", "8", "--method", "godfrey", "--depth", "4")
-    assert done.stderr.count("compiling the kernels of godfrey, which takes") == 1, done.stderr
+    assert done.stderr.count("compiling the kernels of this test, which takes") == 1, done.stderr
