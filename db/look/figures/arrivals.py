@@ -36,9 +36,9 @@ class Arrivals:
         self._work += np.histogram(times, self._edges, weights=work)[0]
 
     def rates(self) -> ArrivalRates | None:
-        """None: no time has passed."""
-        if not self._edges[-1] > self._edges[0]:
-            return None
+        """None: less time has passed than clocks can divide."""
         width = np.diff(self._edges)
+        if not width.all():
+            return None
         share = np.cumsum(self._work) / max(self._whole, 1e-300)
         return ArrivalRates(self._edges, self._tasks / width, self._work / width, share)
