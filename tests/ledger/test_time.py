@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sqlalchemy import select
 
 from db import Campaign, Ledger, read_export
-from db.look.figures.arrivals import PARTS, Arrivals
-from db.look.figures.attempts import Elapsed
 from db.look.overview.records import WorkerState
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
@@ -131,13 +128,3 @@ def deliver_one(campaign: Campaign, worker: str) -> int:
     [lease] = campaign.lease(worker, 1, HOUR)
     assert events(campaign, true_deliveries([lease])) == [None]
     return lease.index
-
-
-@pytest.mark.parametrize(("seconds", "known"), [(0.0, False), (1e-6, False), (1.0, True)])
-def test_rates_are_known_where_clocks_can_divide_the_time(seconds: float, known: bool) -> None:
-    now = 1.8e9
-    arrivals = Arrivals(Elapsed(now, now + seconds), 2.0)
-    arrivals.add(np.array([now, now + seconds]), np.ones(2))
-    rates = arrivals.rates()
-    assert (rates is not None) == known
-    assert rates is None or rates.tasks.max() == pytest.approx(PARTS)
