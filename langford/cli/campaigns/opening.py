@@ -53,6 +53,15 @@ def problem_meant(words: Sequence[str], ledger: Ledger | None, is_new: bool = Fa
     return None
 
 
+def existing_campaigns(names: Sequence[str], ledger: Ledger, is_new: bool) -> list[Campaign]:
+    """Those of these names; ``is_new``: see :func:`problem_meant`.  Raises NoSuchCampaign or UsageError."""
+    found = [ledger.named(name) for name in dict.fromkeys(names)]
+    if is_new:
+        name = " ".join(names)
+        raise click.UsageError(f"{name:.80} is resumed as it was created: leave the options of a new one out")
+    return found
+
+
 def only(named: Sequence[Named]) -> Named:
     """Raises UsageError unless there is one."""
     if len(named) != 1:
@@ -67,13 +76,15 @@ def opened(
     """A ledger, and the campaigns of it that words mean; that of a problem is created, if there is none.
 
     ``device``, ``task_seconds``: of a new one, as for :func:`langford.methods.chosen_plan`.  Raises NoLedger,
-    NoSuchCampaign, BadProblem, BadInput, and as that function; with ``dry_run``, also where one would be created.
+    NoSuchCampaign, UsageError, BadProblem, BadInput, and as that function; with ``dry_run``, also where one would
+    be created.
     """
+    is_new = task_seconds is not None
     with existing(address) as found:
-        problem = problem_meant(words, found, is_new=task_seconds is not None)
+        problem = problem_meant(words, found, is_new)
     if problem is None:
         with Ledger(address, create=False) as ledger:
-            yield ledger, [ledger.named(name) for name in dict.fromkeys(words)]
+            yield ledger, existing_campaigns(words, ledger, is_new)
         return
     if problem.obstruction:
         raise BadInput(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from langford.cli.campaigns.opening import only, problem_meant
+from langford.cli.campaigns.opening import existing_campaigns, only, problem_meant
 from langford.cli.campaigns.running import (
     complete,
     conclude,
@@ -95,11 +95,8 @@ def run(
         with existing(address) as found:
             problem = problem_meant(names, found, is_new)
     if problem is None:
-        if is_new:
-            name = " ".join(names)
-            raise click.UsageError(f"{name:.80} is resumed as it was created: leave the options of a new one out")
         with Ledger(address, create=False) as ledger:
-            campaign = only([ledger.named(name) for name in names])
+            campaign = only(existing_campaigns(names, ledger, is_new))
             here = computing.devices()
             if dry_run:
                 planned(ledger, address, campaign.name, campaign.key, here).print(as_json)
