@@ -13,8 +13,9 @@ import math
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import coroutine
 from typing import Any, Generic, TypeVar
@@ -66,7 +67,7 @@ class Charges:
             clock: by which charges fade.
             used: returns the processor time of the calling thread, in seconds.
         """
-        self._clock, self.used, self._lock = clock, used, threading.Lock()
+        self._clock, self._processor_time, self._lock = clock, used, threading.Lock()
         # (charge, when it was that much), by group, and by payer of a stranger's address.
         self._used: dict[str | Payer, tuple[float, float]] = {}
         self._unwritten: dict[str, float] = {}
@@ -86,6 +87,15 @@ class Charges:
             if len(self._used) > 2 * MAX_PAYERS:
                 kept = sorted(self._used, key=lambda one: self._of(one, now))[-MAX_PAYERS:]
                 self._used = {one: self._used[one] for one in kept}
+
+    @contextmanager
+    def charging(self, payer: Payer) -> Iterator[None]:
+        """A block whose processor time a payer is charged."""
+        began = self._processor_time()
+        try:
+            yield
+        finally:
+            self.add(payer, self._processor_time() - began)
 
     def taken(self) -> dict[str, float]:
         """The seconds that were added since the last call, by the SHA-256 of tokens."""
@@ -159,11 +169,8 @@ class Turns:
     def _take(self, payer: Payer, action: Callable[[], object]) -> None:
         self._taken = True
         asyncio.get_running_loop().call_soon(self._next)
-        began = self._charges.used()
-        try:
+        with self._charges.charging(payer):
             action()
-        finally:
-            self._charges.add(payer, self._charges.used() - began)
 
     def _next(self) -> None:
         self._taken = False
@@ -197,11 +204,8 @@ class Lane:
             raise
 
         def charged() -> T:
-            began = self._charges.used()
-            try:
+            with self._charges.charging(payer):
                 return function()
-            finally:
-                self._charges.add(payer, self._charges.used() - began)
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, charged)
@@ -232,13 +236,11 @@ def charged(steps: Any, charges: Charges, payer: Payer) -> Generator[Any, Any, N
     """Await a coroutine whose steps on the event loop are charged to a payer."""
     advance, said = steps.send, None
     while True:
-        began = charges.used()
-        try:
-            awaited = advance(said)
-        except StopIteration:
-            return
-        finally:
-            charges.add(payer, charges.used() - began)
+        with charges.charging(payer):
+            try:
+                awaited = advance(said)
+            except StopIteration:
+                return
         try:
             advance, said = steps.send, (yield awaited)
         except BaseException as error:  # also that it is cancelled
