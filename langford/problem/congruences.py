@@ -52,7 +52,7 @@ class Congruence:
 
 def mirror_congruence(problem: Problem) -> Congruence | None:
     """The congruence of the number of all arrangements that a mirror forces, at once; None: there is no mirror."""
-    if problem.mirrored or (problem.circle and not problem.empty):
+    if problem.up_to:
         return Congruence(problem.images, problem.self_mirrored)
     if not problem.circle:
         return None

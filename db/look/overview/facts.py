@@ -138,11 +138,6 @@ class Facts:
         ends = (row.last_ended for row in self.everybody if row.last_ended is not None)
         return max(ends, default=self.campaign.created)
 
-    @property
-    def done(self) -> float:
-        """Share of the work."""
-        return self.standing.share_done
-
 
 def last_seen(worker: Row[Any]) -> float:
     """In ledgers of earlier versions, when its last attempt ended."""

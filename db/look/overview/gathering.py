@@ -117,7 +117,7 @@ def _parts(facts: Facts) -> tuple[Parts[int], Parts[float]]:
     tasks = Parts(facts.campaign.tasks, standing.tasks_done, leased, ready, set_aside, len(facts.rechecks))
     leased_work, ready_work, set_aside_work = (standing.work.get(state, 0.0) / whole for state in states)
     recheck = sum(facts.rechecks.values()) / whole
-    return tasks, Parts(1.0, facts.done, leased_work, ready_work, set_aside_work, recheck)
+    return tasks, Parts(1.0, standing.share_done, leased_work, ready_work, set_aside_work, recheck)
 
 
 def _average(transaction: Transaction, facts: Facts) -> float | None:
@@ -128,7 +128,7 @@ def _average(transaction: Transaction, facts: Facts) -> float | None:
     if elapsed is None:
         return None
     imported = {each.worker for each in facts.ended if each.done and each.worker in untimed}
-    done = facts.done * facts.campaign.work - worker_queries.work_of(transaction, imported)
+    done = facts.standing.work_done - worker_queries.work_of(transaction, imported)
     return speed(done, elapsed.seconds)
 
 
@@ -150,7 +150,7 @@ def _eta(
     waiting = [(work, 1) for task, work in facts.rechecks.items() if task not in again]
     if ready:
         waiting += progress.waiting_work(transaction, facts.standing, facts.sizes)
-    remaining = Remaining(facts.done, waiting, facts.running)
+    remaining = Remaining(facts.standing.share_done, waiting, facts.running)
     return forecasts.eta(facts.now, forecast.estimate(facts.now, remaining, arrived, models, groups, tokens))
 
 

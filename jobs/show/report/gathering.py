@@ -117,10 +117,9 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
         if history.tasks > MAX_HASHED:
             return found
-        content = campaign.trusted_export().content
-        file, digest = exchange.file_of(campaign.name), hashlib.sha256(content).hexdigest()
-        is_written = file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == digest
-        return replace(found, exports=((file.name, digest),), are_written=is_written)
+        kept, file = campaign.trusted_export(), exchange.file_of(campaign.name)
+        digest = hashlib.sha256(kept.content).hexdigest()
+        return replace(found, exports=((file.name, digest),), are_written=exchange.holds(file, kept))
     if history.figures.done == history.tasks:
         return found
     now = campaign.overview()
