@@ -77,7 +77,6 @@ class Verification:
         tasks: the indices of the tasks to recompute, at least one.
         work: the work of those of them that have a result, which are recomputed, in the plan's unit.
         share: the share of this in the work of the campaign.
-        smallest: the index of the smallest task that has a result.
     """
 
     def __init__(self, campaign: Campaign, selection: Selection, method: str | None, device: Device) -> None:
@@ -113,10 +112,14 @@ class Verification:
                 f"nothing was verified: no result of {campaign.name} waits for a recheck or a decision"
             )
         self._recomputation = recomputation(campaign.plan, method, device)
-        self._done, work = len(done), campaign.plan.work
+        self._done, work = done, campaign.plan.work
         self.work = float(work[sorted({*chosen} & {*done})].sum())
         self.share = self.work / float(work.sum())
-        self.smallest = min(done, key=lambda index: float(work[index]))
+
+    @property
+    def smallest(self) -> int:
+        """The index of the smallest task that has a result."""
+        return min(self._done, key=lambda index: float(self.campaign.plan.work[index]))
 
     def compare(self, progress: Callable[[float], object]) -> Iterator[Comparison]:
         """Recompute the tasks, one after the other.
@@ -143,8 +146,7 @@ class Verification:
         decided = decide(campaign, comparisons, self._device)
         checks, pending = _checked(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
         compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
-        share = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
-        coverage = Coverage(len(compared), self._done, campaign.tasks, share, self._seed, self._waited)
+        coverage = Coverage(len(compared), len(self._done), campaign.tasks, self.share, self._seed, self._waited)
         stored = [each for each in self._export.results if each.result.index in compared]
         statement = statement_of(
             campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks,
