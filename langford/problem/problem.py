@@ -10,10 +10,11 @@ in :mod:`langford.problem.variants`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import inf
 
 from langford.errors import BadProblem, whole
 from langford.problem.bounds import require_circle, require_lengths, require_sizes
@@ -157,9 +158,9 @@ class Problem:
         holes = tuple(sorted(whole("an empty place", hole, BadProblem) for hole in empty))
         copies = whole("the number of copies", copies, BadProblem)
         require_sizes(len(chosen), copies)
-        wrong = [d for d, before in zip(chosen, (0, *chosen), strict=False) if d <= max(before, 0)]
-        if wrong:
-            raise BadProblem(f"differences must be distinct and at least 1: correct {wrong[0]}")
+        wrong = _first_wrong(chosen)
+        if wrong is not None:
+            raise BadProblem(f"differences must be distinct and at least 1: correct {wrong}")
         filled = copies * len(chosen)
         require_lengths(chosen[-1], filled + len(holes))
         row = filled + len(holes) if places is None else whole("the number of places", places, BadProblem)
@@ -168,9 +169,9 @@ class Problem:
                 f"{several(len(chosen), 'colour')} of {copies} fill {filled} places; with {len(holes)} empty "
                 f"ones the row has {filled + len(holes)} places, not {row}"
             )
-        wrong = [hole for hole, before in zip(holes, (0, *holes), strict=False) if not max(before, 0) < hole <= row]
-        if wrong:
-            raise BadProblem(f"empty places must be distinct and within 1..{row}: correct {wrong[0]}")
+        wrong = _first_wrong(holes, row)
+        if wrong is not None:
+            raise BadProblem(f"empty places must be distinct and within 1..{row}: correct {wrong}")
         if circle:
             require_circle(chosen, row, copies)
         return cls(DIFFERENCES, chosen, row, copies, holes, circle=circle)
@@ -392,6 +393,11 @@ class Problem:
     def obstruction(self) -> str | None:
         """Why there can be no arrangement, or None when there is no simple proof (existence.py)."""
         return obstruction(self)
+
+
+def _first_wrong(numbers: Sequence[int], most: float = inf) -> int | None:
+    """The first of ascending numbers that is repeated, below 1 or above ``most``; None: all are right."""
+    return next((each for before, each in pairwise((0, *numbers)) if not before < each <= most), None)
 
 
 def problem_of(problem: Problem | int | str) -> Problem:
