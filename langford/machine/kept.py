@@ -8,6 +8,7 @@ A file begins with the SHA-256 of the rest, so that only what was written comple
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 import tempfile
@@ -18,9 +19,6 @@ from pathlib import Path
 
 from langford.machine.durable import FileTooLarge, NotRegular, regular_content
 from langford.words import plain
-
-if sys.platform != "win32":
-    import fcntl
 
 MOST = 2**30
 """Bytes of a file, at most."""
@@ -124,8 +122,7 @@ def locked(file: Path) -> Iterator[None]:
     with ExitStack() as held:
         with suppress(OSError):
             stream = held.enter_context(file.open("a"))
-            if sys.platform != "win32":
-                fcntl.flock(stream, fcntl.LOCK_EX)
+            fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
