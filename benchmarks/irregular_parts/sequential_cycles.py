@@ -80,7 +80,7 @@ def yto(graph: Graph, weights: Array) -> Fraction:
     weights = _checked(graph, weights)
     back = Graph.from_edges(graph.n, graph.indices, graph.sources)
     parent_edge = np.full(graph.n, -1, np.int64)
-    last, _ = yto_pivots(
+    last = yto_pivots(
         graph.indptr, graph.indices, weights, back.indptr, back.indices, weights[back.order], parent_edge
     )
     if last < 0:
@@ -110,13 +110,11 @@ def howard_passes(indptr, targets, weights, policy, distance):
     """Howard's algorithm on a strongly connected graph, one pass over the edges per improvement (Dasdan 2004).
 
     ``policy`` [n] and ``distance`` [n] hold each vertex's lightest edge and its weight; the policy ends with an
-    optimal cycle.  Returns the number of passes.
+    optimal cycle.
     """
     n = policy.size
     seen, order = np.zeros(n, np.int64), np.empty(n, np.int64)
-    passes = 0
     while True:
-        passes += 1
         # The best cycle of the policy.
         seen[:] = 0
         mean, root = np.inf, 0
@@ -163,7 +161,7 @@ def howard_passes(indptr, targets, weights, policy, distance):
                     distance[vertex] -= gain
                     policy[vertex] = edge
         if not better:
-            return passes
+            return
 
 
 @part
@@ -185,7 +183,7 @@ def yto_pivots(indptr, targets, weights, back_indptr, back_sources, back_weights
     """Young, Tarjan and Orlin: raise the mean until a cycle of edges of the tree and one more has it.
 
     ``parent_edge`` [n], −1: becomes the edge (by target) over which the tree reaches each vertex.
-    Returns (the edge that closes the cycle or −1, pivots).
+    Returns the edge that closes the cycle, or −1.
     """
     n = parent_edge.size
     cost, length = np.zeros(n, back_weights.dtype), np.zeros(n, np.int64)
@@ -198,7 +196,6 @@ def yto_pivots(indptr, targets, weights, back_indptr, back_sources, back_weights
         keys[vertex], chosen[vertex] = least_key(vertex, back_indptr, back_sources, back_weights, cost, length)
         if chosen[vertex] >= 0:
             heappush(heap, (keys[vertex], np.int64(vertex)))
-    pivots = 0
     while len(heap) > 0:
         key, vertex = heappop(heap)
         if key != keys[vertex] or chosen[vertex] < 0:
@@ -215,10 +212,8 @@ def yto_pivots(indptr, targets, weights, back_indptr, back_sources, back_weights
                 stack[count], inside[child] = child, True
                 count += 1
                 child = after[child]
-        closes = inside[source]
-        if closes:
-            return edge, pivots
-        pivots += 1
+        if inside[source]:
+            return edge
         heavier = cost[source] + back_weights[edge] - cost[vertex]
         longer = length[source] + 1 - length[vertex]
         old = back_sources[parent_edge[vertex]] if parent_edge[vertex] >= 0 else -1
@@ -257,4 +252,4 @@ def yto_pivots(indptr, targets, weights, back_indptr, back_sources, back_weights
                     heappush(heap, (keys[target], np.int64(target)))
         for at in range(count):
             inside[stack[at]] = False
-    return -1, pivots
+    return -1
