@@ -304,6 +304,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm submit eight --time 20:00 --dry-run", "is a SQLite file"),
     ("slurm keep eight --once", "without --once runs a server too"),
     ("slurm keep skolem 9 --once", "without --once runs a server too"),
+    ("slurm keep skolem 9 --once --server https://host", "works on one campaign: name one"),
     ("slurm keep eight --dry-run", "which need a server"),
     ("slurm keep eight --host no.host.invalid", "give --host the name"),
     ("slurm keep nobody", "no campaign 'nobody'"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import sqlite3
@@ -299,14 +298,10 @@ def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: 
     assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")
 
 
-def end_before_the_deletion() -> None:
-    """Have the process of a command killed when the export is written and the campaign is still there."""
-    Campaign.delete = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
-
-
 def test_a_deletion_that_was_killed_is_repeated(langford: Run, tmp_path: Path) -> None:
     assert langford("run", "langford", "8", "--name", "mine").returncode == 0
-    prepare = ("tests.cli.test_command_line:end_before_the_deletion", dict[str, object]())
+    # The export is written, and the campaign is still there.
+    prepare = ("tests.support.preloaded:die_at", {"place": "db:Campaign.delete"})
     killed = preloaded().start(["delete", "mine", "--yes"], tmp_path, ENVIRONMENT, prepare=prepare)
     assert killed.wait() == -signal.SIGKILL
     kept = (tmp_path / "mine.jsonl.gz").read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
 from collections import Counter
@@ -128,17 +127,12 @@ def test_a_copy_that_breaks_off_leaves_no_ledger(
     assert nothing_is_at(target, tmp_path)
 
 
-def die_when_all_is_copied() -> None:
-    """Have the process of a command killed then."""
-    copying.advance_ids = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_copy_that_is_killed_leaves_no_ledger_and_can_be_made_again(tmp_path: Path, kind: str) -> None:
     source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)
     write_used_ledger(source)
-    killed = ("tests.ledger.test_copying:die_when_all_is_copied", {})
+    killed = ("tests.support.preloaded:die_at", {"place": "db.store.copying:advance_ids"})
     process = preloaded().start(["ledger", "copy", source, target], tmp_path, ENVIRONMENT, prepare=killed)
     assert process.wait() == -signal.SIGKILL
     assert not (tmp_path / "ledger.db").exists()

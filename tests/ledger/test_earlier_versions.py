@@ -145,17 +145,12 @@ def test_a_copy_that_was_interrupted_has_no_name_of_a_copy(number: int, tmp_path
     assert not list(tmp_path.glob(".*"))
 
 
-def end_when_copied(name: str) -> None:
-    """Have the process of a command killed when its copy has a name (``drop``), or before that has content."""
-    where = {"drop": upgrading.views, "replace": Path}[name]
-    setattr(where, name, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-
-
-@pytest.mark.parametrize("name", ["drop", "replace"])
-def test_an_upgrade_that_was_killed_leaves_no_second_copy(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["db.schema.views:drop", "pathlib:Path.replace"])
+def test_an_upgrade_that_was_killed_leaves_no_second_copy(place: str, tmp_path: Path) -> None:
+    """When its copy has a name, or before that has content."""
     where = ledger_of("0012", tmp_path)
     before = dump(Path(where))
-    prepare = ("tests.ledger.test_earlier_versions:end_when_copied", {"name": name})
+    prepare = ("tests.support.preloaded:die_at", {"place": place})
     process = preloaded().start(["ledger", "upgrade", where], tmp_path, ENVIRONMENT, prepare=prepare)
     assert process.wait() == -signal.SIGKILL
     copy = tmp_path / "langford.db.schema-0012"

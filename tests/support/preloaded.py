@@ -26,7 +26,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -346,6 +346,15 @@ def adapt(values: Mapping[str, object] = NO_VALUES, in_process: bool = False) ->
     """Change the command that this process becomes, see :func:`tests.support.command_line.changes`."""
     for where, name, value in changes(values, in_process):
         setattr(where, name, value)
+
+
+def die_at(place: str) -> None:
+    """Have the process of a command killed where it calls this: "module:name" or "module:Class.name"."""
+    module, _, path = place.partition(":")
+    *owners, name = path.split(".")
+    owner = reduce(getattr, owners, import_module(module))
+    assert hasattr(owner, name), place
+    setattr(owner, name, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def open_streams() -> None:
