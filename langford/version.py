@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-__version__ = "1.1.0"
-YEARS = {"1.0.0": 2026, __version__: 2026}
+__version__ = "2.0.0.dev0"
+YEARS = {"1.0.0": 2026, "1.1.0": 2026, __version__: 2026}
 """In which each version was released."""
 
 

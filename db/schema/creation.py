@@ -1,4 +1,7 @@
-"""A new ledger: all tables at once, as all migrations together would make them."""
+"""A new ledger: all tables of the models at once, as all migrations together would make them.
+
+Until 2.0 is released, what the models declare may change without a migration.
+"""
 
 from __future__ import annotations
 

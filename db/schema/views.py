@@ -1,6 +1,6 @@
 """SQL views of a ledger, for users of sqlite3, psql or datasette, and who may read them.
 
-They are created anew after every migration: a change of a view needs a migration, even an empty one.
+They are created anew after every migration: once 2.0 is released, a change of a view needs one, even an empty one.
 """
 
 from __future__ import annotations

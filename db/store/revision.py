@@ -12,8 +12,8 @@ from db.errors import LedgerUnusable, NoLedger
 from db.schema import creation
 from db.store import connections
 
-SCHEMA = "0015"
-"""The Alembic revision that this version reads and writes."""
+SCHEMA = BASELINE = "0016"
+"""The Alembic revision that this version reads and writes, and the one of 2.0, with which upgrades begin."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -49,6 +49,11 @@ def _known(revision: str | None, where: str) -> str:
     """Raises NoLedger or LedgerUnusable."""
     if revision is None:
         raise NoLedger(f"{where} is an empty database; `langford run` makes it a ledger")
+    if revision < BASELINE:
+        raise LedgerUnusable(
+            f"{where} is a ledger of langford 1.x (schema {revision}): export its campaigns with that version, "
+            "then `langford import` the files into a new ledger; nothing was changed"
+        )
     # The names of the migrations' files start with their revisions.
     if not any(file.name.startswith(f"{revision}_") for file in (MIGRATIONS / "versions").iterdir()):
         raise LedgerUnusable(

@@ -2026,15 +2026,6 @@ P RETURNING id;
   WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks) AND task.state = :state;
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
 
--- upgrading.upgrade
-  ALTER TABLE token ADD COLUMN refused INTEGER DEFAULT '0' NOT NULL;
-S ALTER TABLE token ADD COLUMN used FLOAT DEFAULT '0' NOT NULL;
-S ALTER TABLE token ADD COLUMN unpaid FLOAT DEFAULT '0' NOT NULL;
-S ALTER TABLE token ADD COLUMN charged FLOAT;
-P ALTER TABLE token ADD COLUMN used FLOAT(53) DEFAULT '0' NOT NULL;
-P ALTER TABLE token ADD COLUMN unpaid FLOAT(53) DEFAULT '0' NOT NULL;
-P ALTER TABLE token ADD COLUMN charged FLOAT(53);
-
 -- usage.charge
   UPDATE token
   SET used=(token.used + :seconds), unpaid=(
@@ -2420,13 +2411,6 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
   LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
   WHERE witness.value != result.value;
-
--- views.drop
-  DROP VIEW IF EXISTS task_overview;
-  DROP VIEW IF EXISTS worker_overview;
-  DROP VIEW IF EXISTS throughput;
-  DROP VIEW IF EXISTS lost_time;
-  DROP VIEW IF EXISTS disagreements;
 
 -- waiting._reasons
   SELECT campaign.recheck_share AS share, EXISTS (

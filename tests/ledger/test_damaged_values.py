@@ -12,7 +12,6 @@ import pytest
 
 from db import Ledger
 from db.errors import LedgerUnusable
-from tests.ledger.test_earlier_versions import ledger_of
 from tests.support.campaigns import write_used_ledger
 from tests.support.command_line import Run
 
@@ -101,7 +100,13 @@ def test_a_text_that_begins_like_a_huge_number_is_no_damage(tmp_path: Path) -> N
 
 
 def test_a_ledger_of_an_earlier_version_is_not_damaged(tmp_path: Path) -> None:
-    assert _damage_of(ledger_of("0014", tmp_path)).endswith(" None\n")
+    file = tmp_path / "langford.db"
+    damage(
+        file,
+        "ALTER TABLE campaign RENAME COLUMN seed TO choice",
+        "UPDATE alembic_version SET version_num = '0015'",
+    )
+    assert _damage_of(str(file)).endswith(" None\n")
 
 
 def test_a_ledger_that_cannot_be_opened_any_more_is_not_damaged(tmp_path: Path) -> None:

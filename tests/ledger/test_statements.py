@@ -18,7 +18,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import update
 
-from db import Campaign, Credential, Database, Delivery, Export, Ledger, Promise
+from db import Campaign, Credential, Delivery, Export, Ledger, Promise
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.identity import Identity
 from db.look import events, notices
@@ -49,7 +49,6 @@ from tests.support.campaigns import (
     write_used_ledger,
 )
 from tests.support.databases import fresh_database
-from tests.support.earlier_schemas import LAST, UNDONE
 from tests.support.statements import StatementLog, merged, name_of
 
 STATEMENTS = GOLDEN / "ledger.sql"
@@ -233,17 +232,6 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     hand_in(true_deliveries(call(campaign.lease, "c", TASKS, HOUR)))
 
 
-def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
-    """What is done to ledgers as a whole."""
-    write_used_ledger(source)
-    log.call(copying.copy, source, target)
-    with Database(target) as database, database.writing() as connection:
-        for statement in UNDONE[LAST]:
-            connection.exec_driver_sql(statement)
-        connection.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{LAST}'")
-    log.call(Database.upgrade, target)
-
-
 def log_of(kind: str, folder: Path) -> StatementLog:
     """What all that may happen sends to a database of this kind."""
     log = StatementLog()
@@ -253,7 +241,8 @@ def log_of(kind: str, folder: Path) -> StatementLog:
         places.append(fresh_database(kind, folder / kind / name))
     with log.listening():
         life_of_a_ledger(log, places[0])
-        copy_and_upgrade(log, places[1], places[2])
+        write_used_ledger(places[1])
+        log.call(copying.copy, places[1], places[2])
     return log
 
 

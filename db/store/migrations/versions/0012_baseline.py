@@ -1,8 +1,0 @@
-"""The schema of version 1.0, with which all upgrades begin; new ledgers are made by :mod:`db.schema.creation`."""
-
-revision = "0012"
-down_revision = None
-
-
-def upgrade() -> None:
-    pass
