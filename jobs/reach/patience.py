@@ -48,6 +48,19 @@ class Limited(Away):
         self.seconds = seconds
 
 
+class Overloaded(Away):
+    """A server has no time now."""
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        """
+        Args:
+            reason: for people.
+            seconds: until it may be asked again.
+        """
+        super().__init__(reason)
+        self.seconds = seconds
+
+
 class Backoff:
     """When to ask again: each failure doubles the wait, and a random part keeps workers from asking all at once."""
 
@@ -65,11 +78,11 @@ class Backoff:
     def due(self) -> bool:
         return self._clock.monotonic() >= self._next
 
-    def failed(self) -> None:
-        """Wait longer before the next request."""
+    def failed(self, least: float = 0.0) -> None:
+        """Wait longer before the next request, and at least as many seconds as a server asked for."""
         seconds = min(self._longest, self._first * 2.0 ** min(self._failures, 30))
         self._failures += 1
-        self.pause(seconds)
+        self.pause(max(seconds, 2 * least))
 
     def succeeded(self) -> None:
         """The next request may be sent at once, and the next wait is the shortest."""
@@ -120,7 +133,7 @@ class Patience:
             self._backoff.pause(2 * error.seconds)
             raise
         except Away as error:
-            self._backoff.failed()
+            self._backoff.failed(error.seconds if isinstance(error, Overloaded) else 0.0)
             self._note(error)
             raise
         if self.is_away:

@@ -16,7 +16,7 @@ from jobs.addresses import is_this_machine, server_parts
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, requires_password
-from jobs.reach.patience import MAX_WAIT, Calls, GivenUp, Limited, Overdue
+from jobs.reach.patience import MAX_WAIT, Calls, GivenUp, Limited, Overdue, Overloaded
 from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
 from langford.words import duration
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 10.0
 """How long a server may send nothing."""
+KEPT_SECONDS = 150.0
+"""How long an unused connection is kept: longer than two renewals, and not as long as the server keeps it."""
 MAX_SECONDS, MAX_ANSWER = 60.0, 4 * 2**20
 """The longest time and the largest size in bytes of a whole answer; those of a task server are far below.
 
@@ -41,6 +43,10 @@ PLAIN = {"", "identity"}
 
 class ServerAway(Away):
     """The server does not answer now; it may later."""
+
+
+class BusyServer(ServerAway, Overloaded):
+    """The server has no time for this request, and says when to repeat it."""
 
 
 class NoTaskServer(ServerAway):
@@ -113,6 +119,7 @@ class Requests:
                 {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity", HEADER: str(SPOKEN)}
             ),
             timeout=TIMEOUT_SECONDS,
+            limits=httpx.Limits(keepalive_expiry=KEPT_SECONDS),
             # HTTP_PROXY and HTTPS_PROXY are used, except to reach this machine, which no proxy could.
             trust_env=not is_this_machine(host),
         )
@@ -197,6 +204,8 @@ class Requests:
             raise RequestRefused(f"{address} refuses a request: {reason}")
         if status == 429:
             raise Limited(f"the server allows no more now: {reason}", _wait_in(response))
+        if status == 503 and "retry-after" in response.headers:
+            raise BusyServer(f"the server is busy: {reason}", _wait_in(response))
         raise ServerAway(f"the server is busy: {reason}")
 
     @property

@@ -35,7 +35,7 @@ from langford.words import several
 
 LEASE_SECONDS = 120
 """How long a lease lasts by default unless it is renewed."""
-RENEWAL_SECONDS = LEASE_SECONDS / 4
+RENEWAL_SECONDS = 60.0
 """Maximum time between two renewals, however long leases are: a worker that is seen less often counts as late."""
 T = TypeVar("T")
 

@@ -13,8 +13,8 @@ from langford.words import coarse_duration, some
 
 NAMED = 10
 """The maximum number of tasks or machines that a line names."""
-UNSEEN_SECONDS = {WorkerState.WORKING: 40.0, WorkerState.IDLE: 90.0}
-"""A worker that holds tasks makes a request at least every 30 s (:data:`jobs.run.source.RENEWAL_SECONDS`), and one
+UNSEEN_SECONDS = {WorkerState.WORKING: 70.0, WorkerState.IDLE: 90.0}
+"""A worker that holds tasks makes a request at least every 60 s (:data:`jobs.run.source.RENEWAL_SECONDS`), and one
 that waits for tasks every 60 s: after a longer time it may have died."""
 LISTED = 100
 """The maximum number of entries of a list for programs."""

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from typing import ClassVar
+from unittest.mock import Mock
 
 import pytest
+from httpcore._sync import http11
 
 from db import Credential, Delivery, Receipt
 from db.errors import Away, ConnectionLost
@@ -14,7 +20,8 @@ from db.states import EventKind
 from jobs.reach.outgoing import deliver_each
 from jobs.reach.patience import Backoff, Limited, Patience
 from jobs.reach.remote import RemoteServer
-from jobs.reach.requests import RequestRefused
+from jobs.reach.requests import BusyServer, RequestRefused
+from jobs.run.source import RENEWAL_SECONDS
 from tests.support.campaigns import TRUE, delivery
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
@@ -122,9 +129,10 @@ def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch:
     campaign.close()
 
 
+@pytest.mark.parametrize("refusal", [Limited, BusyServer])
 @pytest.mark.parametrize("share", [0.5, 1.0])
-def test_a_limited_worker_waits_at_least_as_long_as_it_was_told(
-    monkeypatch: pytest.MonkeyPatch, share: float
+def test_a_worker_waits_at_least_as_long_as_it_was_told(
+    monkeypatch: pytest.MonkeyPatch, share: float, refusal: type[Limited | BusyServer]
 ) -> None:
     """Pauses are random, from half of their length on."""
     monkeypatch.setattr(random, "uniform", lambda least, most: share)
@@ -132,11 +140,57 @@ def test_a_limited_worker_waits_at_least_as_long_as_it_was_told(
     patience = Patience(KeptConsole(), "the farm", clock)
 
     def too_early() -> None:
-        raise Limited("too many requests", 10.0)
+        raise refusal("too many requests", 10.0)
 
-    with pytest.raises(Limited):
+    with pytest.raises(refusal):
         patience.ask(too_early)
     clock.wait(9.9)
     assert not patience.due
     clock.wait(10.2)
     assert patience.due
+
+
+class Counting(BaseHTTPRequestHandler):
+    """A server that counts its connections, and has no time for leases."""
+
+    protocol_version = "HTTP/1.1"
+    connections: ClassVar[list[object]] = []
+
+    def setup(self) -> None:
+        super().setup()
+        self.connections.append(self)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        busy = self.path.endswith("/leases")
+        content = b'{"error": "no time"}' if busy else b'{"running": []}'
+        self.send_response(503 if busy else 200)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Retry-After", "30")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *arguments: object) -> None:
+        """Nothing is printed."""
+
+
+def test_a_worker_uses_one_connection_and_hears_how_long_a_busy_server_asks_it_to_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where its renewals are as far apart as they may be."""
+    passed = 0.0
+    monkeypatch.setattr(http11, "time", Mock(monotonic=lambda: time.monotonic() + passed))
+    Counting.connections.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        campaign = RemoteServer(f"http://127.0.0.1:{server.server_port}/seven", "token").campaign()
+        campaign.uuid = "u"
+        for _ in range(3):
+            assert campaign.renew([], 240.0) == set()
+            with pytest.raises(BusyServer) as busy:
+                campaign.lease("w", 1, 240.0, [])
+            assert busy.value.seconds == 30.0
+            passed += 2 * RENEWAL_SECONDS
+        campaign.close()
+        server.shutdown()
+    assert len(Counting.connections) == 1

@@ -20,6 +20,7 @@ from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.protocol import (
     BODY_SECONDS,
     HEADER_SECONDS,
+    KEPT_SECONDS,
     MAX_HEADER_LINES,
     MAX_HEADERS,
     PIECE,
@@ -29,6 +30,9 @@ from jobs.farm.guard.protocol import (
     Serving,
 )
 from jobs.farm.guard.shares import Charges, Payer, Turns
+from jobs.reach.requests import KEPT_SECONDS as CLIENT_KEPT_SECONDS
+from jobs.reach.requests import TIMEOUT_SECONDS
+from jobs.run.source import RENEWAL_SECONDS
 
 CHUNKS = b"1\r\nx\r\n" * 20_000
 POST = b"POST /campaigns/x/leases HTTP/1.1\r\nHost: x\r\n"
@@ -310,6 +314,37 @@ def test_headers_and_bodies_that_never_end(start: bytes, drop: bytes, seconds: f
         connection.writer.close()
 
     run(wait)
+
+
+@pytest.mark.parametrize(
+    ("payer", "begun", "seconds"),
+    [
+        (Payer("token"), b"", KEPT_SECONDS),
+        (Payer("token"), b"GET /", HEADER_SECONDS),
+        (Payer.stranger("x"), b"", HEADER_SECONDS),
+    ],
+)
+def test_how_long_a_connection_is_kept_for_the_next_request(payer: Payer, begun: bytes, seconds: float) -> None:
+    """That of a worker until its renewal after the next one, as long as nothing else has begun on it."""
+
+    async def wait(loop: MovableLoop) -> None:
+        connection = Connection(refusal)
+        await connection.open()
+        connection.protocol.payer = payer
+        connection.writer.write(GET)
+        assert (await connection.reader.readuntil(b"no")).startswith(b"HTTP/1.1 401")
+        connection.writer.write(begun)
+        await loop.pass_time(seconds - 1)
+        assert not connection.is_cut_off
+        await loop.pass_time(2)
+        assert connection.is_cut_off
+        connection.writer.close()
+
+    run(wait)
+
+
+def test_a_worker_keeps_its_connection_longer_than_two_renewals_and_not_as_long_as_the_server() -> None:
+    assert 2 * RENEWAL_SECONDS + TIMEOUT_SECONDS < CLIENT_KEPT_SECONDS < KEPT_SECONDS - TIMEOUT_SECONDS
 
 
 def test_who_takes_nothing_is_cut_off() -> None:

@@ -16,6 +16,9 @@ from jobs.farm.guard.shares import Payer, Turns
 from langford.errors import LangfordError
 
 HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS = 10.0, 60.0, 30.0
+KEPT_SECONDS = 180.0
+"""How long a connection on which a valid token came may wait for its next request: longer than a worker keeps it
+(:data:`jobs.reach.requests.KEPT_SECONDS`), so that no request meets its end."""
 UNWANTED_SECONDS = 2.0
 """How long the rest of a body may take once its request is answered, so that the answer is received."""
 MAX_HEADERS, MAX_HEADER_LINES = 16 * 1024, 100
@@ -44,6 +47,7 @@ class Part(Enum):
     """What arrives next."""
 
     HEADERS = "the headers of a request"
+    NEXT = "another request of somebody with a token"
     BODY = "a body"
     UNWANTED = "the rest of a body whose request is answered"
 
@@ -103,13 +107,15 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     ) -> None:
         """``headers``: of an answer to what is no request."""
         super().__init__(*arguments, **options)
+        self.timeout_keep_alive = KEPT_SECONDS  # type: ignore[assignment]  # uvicorn's; a stranger has less time
         self._guard, self._log, self._serving, self._turns = connections, log, serving, turns
         self._seconds = {
             Part.HEADERS: serving.header_seconds,
+            Part.NEXT: KEPT_SECONDS,
             Part.BODY: serving.body_seconds,
             Part.UNWANTED: UNWANTED_SECONDS,
         }
-        self._headers, self._arrived, self._enqueued = headers, b"", False
+        self._headers, self._arrived, self._enqueued, self._begun = headers, b"", False, False
         # Of the headers that arrive: their bytes and lines that are parsed, and all bytes since they began.
         self._part, self._size, self._lines, self._unended = Part.HEADERS, 0, 0, 0
         self._awaited: Part | None = None
@@ -193,6 +199,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_message_begin(self) -> None:
         self._begin(Part.HEADERS)
+        self._begun = True
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -211,6 +218,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_message_complete(self) -> None:
         self._begin(Part.HEADERS)
+        self._begun = False
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -251,6 +259,8 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
             awaited = None
         elif self._part is Part.BODY and not self._is_answering:
             awaited = Part.UNWANTED
+        elif self._part is Part.HEADERS and not (self._begun or self.payer.is_stranger):
+            awaited = Part.NEXT
         if awaited is self._awaited:
             return
         self._stop_waiting()

@@ -28,7 +28,7 @@ function lost(worker) {
 }
 
 // A worker that holds tasks makes a request every 30 s, one that waits every 60 s (jobs/show/wording.py).
-const UNSEEN_SECONDS = { working: 40, idle: 90 };
+const UNSEEN_SECONDS = { working: 70, idle: 90 };
 
 /** What it does as far as is known, or how long it was not seen. */
 export function state(worker, status) {
