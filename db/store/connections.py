@@ -132,14 +132,12 @@ def _configure_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "commit")
     def commit(connection: Connection) -> None:
-        """Let every commit write page 1, which names the file that it belongs to, see :mod:`db.store.damage`."""
+        """Number each commit in page 1, beside the number of the one before it: see :mod:`db.store.damage`."""
         raw = _sqlite_of(connection)
         if raw.total_changes != connection.info["changes"]:
-            number = connection.info.get("number")
-            if number is None:
-                number = raw.execute("PRAGMA user_version").fetchone()[0] or secrets.randbits(31)
-                connection.info["number"] = number
-            raw.execute(f"PRAGMA user_version = {number}")
+            [(before,)] = raw.execute("PRAGMA user_version")
+            raw.execute(f"PRAGMA application_id = {before}")
+            raw.execute(f"PRAGMA user_version = {secrets.randbits(31) | 1}")
 
 
 def _sqlite_of(connection: Connection) -> sqlite3.Connection:

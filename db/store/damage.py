@@ -1,10 +1,11 @@
 """A file of SQLite that is cut short, or has another file's commits beside it, is found before SQLite opens it.
 
-FILE-wal does not name its file, and SQLite writes what it holds into any file beside it.  So every commit writes
-page 1 (:mod:`db.store.connections`), where three things must agree: the size of a page; the number of the ledger,
-drawn at its first commit (``user_version``); and the counter of changes, which continues that of the file.
-Commits of other programs, and of versions before 1.1, may leave page 1 out, or have no number: then the number of
-pages must agree, and a copy of both must be sound.
+FILE-wal does not name its file, and SQLite writes what it holds into any file beside it: also into a backup that
+was put in the place of the file after a crash.  So every commit draws a number and writes it to page 1, with the
+number of the commit before it (:mod:`db.store.connections`).  FILE-wal belongs to FILE if FILE ends with one of its
+commits, as after a checkpoint, or with the one before the first.  The three files may be copied together.
+
+A ledger has no rollback journal once it is created, so a FILE-journal with content belongs to another database.
 
 A process that closes a file loses all locks that SQLite holds for it on that file; without them another process
 deletes FILE-wal, with the commits that follow.  So a file that this process has open, as a ledger or otherwise, is
@@ -14,19 +15,17 @@ not looked at.
 from __future__ import annotations
 
 import os
-import shutil
-import sqlite3
 import struct
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
 from db.errors import LedgerUnusable
-from db.store.places import holds_commits, waiting_beside
+from db.store.places import holds_commits, journal_beside, waiting_beside
+from db.store.translation import damaged
 
 START, FRAME, HEADER = 32, 24, 100
 """Bytes at the start of FILE-wal, before each page in it, and at the start of page 1."""
@@ -41,7 +40,7 @@ _OPEN, _TURN = Counter[str](), Lock()
 def hold_undamaged(file: Path) -> Callable[[], None]:
     """Note that this process opens a ledger's file; returns what to call when it has closed it.
 
-    Raises LedgerUnusable where the end of the file is missing, or where another file's commits wait beside it.
+    Raises LedgerUnusable where the end of the file is missing, or where what is beside it belongs to another file.
     """
     name = os.path.realpath(file)
     with _TURN:
@@ -78,23 +77,34 @@ def _has_open(file: Path) -> bool:
 
 def _refuse_damaged(file: Path) -> None:
     waiting = waiting_beside(file)
+    with file.open("rb") as stream:
+        page = stream.read(HEADER)
+    header = _FirstPage.of(page)
+    journal = journal_beside(file)
+    if header.is_in_use and _has_content(journal):
+        raise LedgerUnusable(
+            f"{journal} belongs to another database than {file}, which keeps no such file; nothing was written: "
+            "move it away, then repeat"
+        )
     if holds_commits(waiting):
         # Its header may be ahead of the file.
         if _is_foreign(file, waiting):
             raise LedgerUnusable(
-                f"{waiting} holds commits of another file than {file}; nothing was written: move it to where that "
-                "file is, or away, and repeat"
+                f"{waiting} does not continue {file}: it is from another file or program, or from before a backup "
+                f"was put in place; nothing was written: move {waiting.name} away to use the file as it is, or put "
+                "back the file that it belongs to, then repeat"
             )
         return
-    with file.open("rb") as stream:
-        page = stream.read(HEADER)
-    header = _FirstPage.of(page)
     is_whole = not page.startswith(SQLITE) or header.page_size * header.pages <= file.stat().st_size
     if not is_whole:
-        raise LedgerUnusable(
-            f"the ledger {file} is damaged (its end is missing); nothing was written into it: restore a backup, or "
-            "read what is left with `sqlite3 FILE .recover`"
-        )
+        raise damaged(str(file), "its end is missing")
+
+
+def _has_content(journal: Path) -> bool:
+    """Whether SQLite would write what a rollback journal holds into the file beside it."""
+    with suppress(OSError), journal.open("rb") as stream:
+        return stream.read(1) not in (b"", b"\0")
+    return False
 
 
 @dataclass(frozen=True)
@@ -102,15 +112,21 @@ class _FirstPage:
     """The start of page 1."""
 
     page_size: int
-    counter: int
+    has_log: bool
     pages: int
-    number: int
+    commit: int
+    before: int
 
     @classmethod
     def of(cls, page: bytes) -> _FirstPage:
         size = int.from_bytes(page[16:18], "big")
-        numbers = (int.from_bytes(page[at : at + 4], "big") for at in (24, 28, 60))
-        return cls(65_536 if size == 1 else size, *numbers)
+        numbers = (int.from_bytes(page[at : at + 4], "big") for at in (28, 60, 68))
+        return cls(65_536 if size == 1 else size, page[18:19] == b"\2", *numbers)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether it is that of a ledger whose creation is complete."""
+        return self.has_log and self.commit != 0
 
 
 def _is_foreign(file: Path, waiting: Path) -> bool:
@@ -118,46 +134,11 @@ def _is_foreign(file: Path, waiting: Path) -> bool:
     with suppress(FileNotFoundError):  # the last process that used them has ended now
         for _ in range(TRIALS):
             before = _beginnings(file, waiting)
-            # The checksums of all frames take long, and decide only where a frame may be torn.
-            verdict = None
-            for checked in (False, True):
-                verdict = _disagrees(before[0], waiting, checked)
-                if not verdict:
-                    break
-            if verdict is None and not _breaks(file, waiting):
-                verdict = False
-            if verdict is False:
+            if _continues(before[0], waiting):
                 return False
             if before == _beginnings(file, waiting):
                 return True
     return False  # another process writes now, so that they belong together
-
-
-def _breaks(file: Path, waiting: Path) -> bool:
-    """Whether the commits of FILE-wal make no sound database of FILE, which is one: of copies of them.
-
-    Raises LedgerUnusable where there is no space for these, and FileNotFoundError.
-    """
-    try:
-        with tempfile.TemporaryDirectory(prefix="langford-") as folder:
-            copy, alone = Path(folder, "copy"), Path(folder, "alone")
-            # First the file: what a checkpoint writes into it meanwhile is in FILE-wal, too.
-            for source, name in ((file, copy), (waiting, waiting_beside(copy)), (file, alone)):
-                shutil.copyfile(source, name)
-            return not _is_sound(copy) and _is_sound(alone)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise LedgerUnusable(
-            f"{waiting} may hold commits of another file than {file}, and there is no space for copies that would "
-            f"show it ({error.strerror}): free some, or name another folder with TMPDIR"
-        ) from error
-
-
-def _is_sound(file: Path) -> bool:
-    with closing(sqlite3.connect(file)) as database, suppress(sqlite3.DatabaseError):
-        return database.execute("PRAGMA integrity_check(1)").fetchall() == [("ok",)]
-    return False
 
 
 def _beginnings(file: Path, waiting: Path) -> tuple[bytes, bytes]:
@@ -165,28 +146,20 @@ def _beginnings(file: Path, waiting: Path) -> tuple[bytes, bytes]:
         return of_file.read(HEADER), of_log.read(START)
 
 
-def _disagrees(page: bytes, waiting: Path, checked: bool) -> bool | None:
-    """Whether page 1 of FILE contradicts the commits of FILE-wal; None: they do not have what tells."""
-    commits = list(_commits(waiting, checked))
-    if len(page) < HEADER or not commits:
-        return False
-    header, changed = _FirstPage.of(page), [first for first, _ in commits if first is not None]
-    if not changed:
-        return True if any(pages != header.pages for _, pages in commits) else None
-    counters = [first.counter for first in changed]
-    if (
-        any(first.page_size != header.page_size for first in changed)
-        or any(first.number != header.number for first in changed if header.number)
-        or not min(counters) - 1 <= header.counter <= max(counters)
-    ):
+def _continues(page: bytes, waiting: Path) -> bool:
+    """Whether the commits of FILE-wal continue a file with this page 1, or there are none."""
+    # Other programs may leave out page 1, and so do not change the number.
+    named = [first for first in _commits(waiting) if first is not None]
+    if named and _FirstPage.of(page).commit in {named[0].before, *(first.commit for first in named)}:
         return True
-    return False if header.number else None
+    # Where the power failed, the first commit may be torn: then SQLite reads none.
+    return next((False for _ in _commits(waiting, checked=True)), True)
 
 
-def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_FirstPage | None, int]]:
-    """Page 1 as each commit leaves it, if it changes it, and the number of pages.
+def _commits(waiting: Path, checked: bool = False) -> Iterator[_FirstPage | None]:
+    """Page 1 as each commit leaves it, if it changes it.
 
-    ``checked``: only as far as SQLite would read, by the checksums.
+    ``checked``: only as far as SQLite would read, by the checksums, which take long.
     """
     with waiting.open("rb") as stream:
         start = stream.read(START)
@@ -212,7 +185,7 @@ def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_FirstPage | None, 
                     return
             first = _FirstPage.of(page) if number == 1 else first
             if pages:
-                yield first, pages
+                yield first
                 first = None
 
 

@@ -25,8 +25,9 @@ from db.store.places import (
     create_private,
     holds_commits,
     new_file,
-    refuse_network_file_system,
     refuse_to_replace,
+    refuse_two_names,
+    refuse_unsafe_mount,
     waiting_beside,
 )
 from db.store.translation import translated_errors
@@ -192,7 +193,8 @@ def _require_room(file: Path, create: bool) -> None:
     named = without_password(str(file))  # it may be the address of a database without its scheme
     if file.exists() and not file.is_file():
         raise LedgerUnusable(f"{named} is not a file: choose another one with --ledger")
-    refuse_network_file_system(file)
+    refuse_unsafe_mount(file)
+    refuse_two_names(file)
     refuse_to_replace(file)
     if not file.parent.is_dir():
         raise LedgerUnusable(f"the folder {without_password(str(file.parent))} does not exist; create it first")

@@ -112,6 +112,10 @@ def waiting_beside(file: Path) -> Path:
     return Path(f"{os.path.realpath(file)}-wal")  # SQLite follows links first
 
 
+def journal_beside(file: Path) -> Path:
+    return Path(f"{os.path.realpath(file)}-journal")
+
+
 def holds_commits(waiting: Path) -> bool:
     try:
         return waiting.stat().st_size > 0
@@ -130,19 +134,32 @@ def refuse_to_replace(file: Path) -> None:
         )
 
 
-def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mountinfo")) -> None:
-    """Raises LedgerUnusable when the folder of ``file`` is on one.
+def refuse_two_names(file: Path) -> None:
+    """Raises LedgerUnusable for a file with several names: each name has a FILE-wal of its own."""
+    if file.is_file() and (names := file.stat().st_nlink) > 1:
+        raise LedgerUnusable(
+            f"{file} has {names} names (hard links), and SQLite keeps a log beside each of them: delete the others "
+            f"(`find FOLDER -samefile {file.name}` lists them), or use a copy"
+        )
+
+
+def refuse_unsafe_mount(file: Path, mounts: Path = Path("/proc/self/mountinfo")) -> None:
+    """Raises LedgerUnusable when ``file`` is on a network file system, or is mounted without what is beside it.
 
     ``mounts``: the list of mounts of Linux; without it, nothing is checked.
     """
     if not mounts.exists():
         return
-    folder = Path(os.path.realpath(file)).parent
+    place = Path(os.path.realpath(file))
     mount_point, kind = Path("/"), ""
     for line in mounts.read_text().splitlines():
         fields = line.split()
         candidate = Path(fields[4].replace("\\040", " "))
-        if folder.is_relative_to(candidate) and len(candidate.parts) >= len(mount_point.parts):
+        if candidate == place:
+            raise LedgerUnusable(
+                f"{file} is mounted without its folder, where SQLite keeps its log: mount the folder instead"
+            )
+        if place.parent.is_relative_to(candidate) and len(candidate.parts) >= len(mount_point.parts):
             mount_point, kind = candidate, fields[fields.index("-") + 1]
     if kind in NETWORK_FILE_SYSTEMS:
         raise LedgerUnusable(
