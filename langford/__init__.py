@@ -26,6 +26,7 @@ from langford.errors import (
     TooExpensive,
     WrongResult,
 )
+from langford.own_packages import require_own_packages
 from langford.problem import Problem
 from langford.version import __version__
 
@@ -44,6 +45,7 @@ else:
         """What takes long to load: the command line starts without numpy and numba, and the library without SQL."""
         match name:
             case "BadName" | "CampaignMismatch" | "LedgerError" | "NoLedger" | "NoSuchCampaign":
+                require_own_packages()
                 import db.errors as module
             case "arrangements" | "count" | "estimate" | "plan":
                 import langford.counting as module
@@ -52,6 +54,7 @@ else:
             case "NoGpu":
                 import langford.kernels.gpu.runtime as module
             case "Campaign" | "Ledger":
+                require_own_packages()
                 import langford.ledger as module
             case "Count" | "Plan" | "merge":
                 import langford.methods as module

@@ -7,20 +7,17 @@ import os
 import re
 import sys
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
 
-import langford
 from langford.cli.exit_codes import ExitCode
 from langford.cli.loading import delete_damaged
 from langford.cli.output.display import say
-from langford.errors import BadInput, causes, modules_of, named
+from langford.errors import causes, modules_of, named
 from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
 ABSENT = re.compile(r"No module named '([\w.]+)'")
-PACKAGES = ("db", "jobs", "slurm")
 NO_MEMORY, NO_THREAD = "failed to map segment", "can't start new thread"
 """What a library that is loaded, or Python, says where the memory or the number of threads is limited."""
 
@@ -122,28 +119,3 @@ def _working_folder_is_gone() -> bool:
     except FileNotFoundError:
         return True
     return False
-
-
-def require_own_packages() -> None:
-    """Raises BadInput unless the packages that Python finds are beside ``langford``.
-
-    A folder of that name that is not a package is ignored.
-    """
-    home = Path(str(langford.__file__)).resolve().parent.parent
-    for name in PACKAGES:
-        found = _found(name)
-        if found is None:
-            sys.path.insert(0, str(home))
-            found = _found(name)
-        if found is None or found.resolve().parent.parent != home:
-            where = "nowhere" if found is None else found
-            raise BadInput(
-                f"Python finds the package {name} at {where}, not beside langford in {home}: start with "
-                "the command `langford` or with `python3 -P -m langford`, and take that folder off PYTHONPATH"
-            )
-
-
-def _found(name: str) -> Path | None:
-    """The file of a package as Python finds it; None: there is none."""
-    spec = find_spec(name)
-    return None if spec is None or spec.origin is None else Path(spec.origin)

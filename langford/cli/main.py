@@ -15,12 +15,13 @@ import click
 
 from langford import __version__
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
-from langford.cli.failures import cannot_print, code_of_failure, forget, require_own_packages
+from langford.cli.failures import cannot_print, code_of_failure, forget
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.output.display import READABLE, say
 from langford.errors import LangfordError
 from langford.machine import process
 from langford.machine.process import COMPILING, compiling_words
+from langford.own_packages import require_own_packages
 
 SECTIONS = {
     "Count": {

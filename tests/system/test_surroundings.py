@@ -265,8 +265,53 @@ def test_a_foreign_package_is_diagnosed_in_one_line(tmp_path: Path, package: str
     make_foreign(tmp_path, package)
     done = ran([*COMMAND, "count", "8"], tmp_path.parent, PYTHONPATH=str(tmp_path))
     assert done.returncode == 2
-    assert f"finds the package {package} at {tmp_path}" in done.stderr
+    assert f"{tmp_path / package / '__init__.py'} is in the way" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+ASKS_FOR_A_LEDGER = """
+import multiprocessing, sys, langford
+def ask(_=None):
+    try:
+        langford.Ledger("l.db").close()
+        langford.NoSuchCampaign
+    except langford.BadInput as error:
+        return str(error)
+if __name__ == "__main__":
+    print(ask())
+    print(multiprocessing.get_context("spawn").Pool(1).map(ask, [0])[0])
+"""
+"""The same question in a script, a notebook or a test, and in a process that one of them starts."""
+
+
+@pytest.mark.parametrize("name", ["db.py", "jobs.py", "slurm.py", "jobs/__init__.py", "__main__"])
+def test_a_file_beside_a_script_that_hides_a_package_is_named(tmp_path: Path, name: str) -> None:
+    script = tmp_path / ("db.py" if name == "__main__" else "script.py")
+    script.write_text(ASKS_FOR_A_LEDGER)
+    in_the_way = script if name == "__main__" else tmp_path / name
+    in_the_way.parent.mkdir(exist_ok=True)
+    if in_the_way != script:
+        in_the_way.write_text("rows = 1\n")
+    done = ran([sys.executable, str(script)], tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert [line.partition(" is in the way")[0] for line in said] == [str(in_the_way)] * 2
+
+
+def test_a_foreign_package_that_is_imported_already_is_named(tmp_path: Path) -> None:
+    (tmp_path / "db.py").write_text("rows = 1\n")
+    program = "import db, langford\ntry: langford.Ledger\nexcept langford.BadInput as error: print(error)"
+    for arguments in (["-c", program], ["-"]):
+        done = subprocess.run(
+            [sys.executable, *arguments], input=program, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith(f"{tmp_path / 'db.py'} is in the way")
+
+
+def test_a_folder_of_data_beside_a_script_is_not_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "script.py").write_text("import langford\nlangford.Ledger('l.db').close()\nprint('open')")
+    assert ran([sys.executable, "script.py"], tmp_path).stdout == "open\n"
 
 
 @pytest.mark.exhaustive
