@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from enum import StrEnum
 
 from db.errors import BadName
+from langford.errors import BadProblem
+from langford.problem import Problem
 
 FAILURES_BEFORE_SET_ASIDE = 3
 """Attempts that fail, or end their process, after which a task may be set aside, see :mod:`db.trust.complaints`.
@@ -123,10 +126,9 @@ def require_name(name: str) -> str:
 
 
 def require_new_name(name: str) -> str:
-    """As :func:`require_name`, for a new name: a number would be taken for n by `langford run`."""
-    if name.isdecimal():
-        raise BadName(
-            f"a campaign name cannot be a number, since `langford run {name:.20}` counts n = {name:.20}: start it "
-            "with a letter"
-        )
-    return require_name(name)
+    """As :func:`require_name`, for a new name, which must not mean a problem."""
+    require_name(name)
+    with suppress(BadProblem):
+        problem = Problem.parse(name)
+        raise BadName(f"{name:.80} means the problem {problem}: choose a name for the campaign that means none")
+    return name

@@ -52,7 +52,7 @@ def require_affordable(
     Args:
         what, seconds, devices: what is to be started, and how long it takes on all of these devices.
         meant: whether to start it regardless.
-        insist: how the caller says that, like "--anyway".
+        insist: how the caller says that, like "--yes".
         instead: returns what else is possible, in words.
     """
     if seconds > MAX_SECONDS and not meant:

@@ -13,7 +13,7 @@ from multiprocessing import current_process
 from os import PathLike, fspath
 
 import db
-from db.errors import Away, LedgerError, NoSuchCampaign
+from db.errors import Away, LedgerError
 from db.identity import Identity
 from db.states import require_new_name
 from jobs.console import SILENT, Console
@@ -174,7 +174,7 @@ class Ledger(db.Ledger):
         """The campaign of a problem, created unless the ledger has it; or the one of a name.
 
         Args:
-            problem: a Problem, n for L(2, n), a plan or its key, the name of a campaign, or else words.
+            problem: a Problem, n for L(2, n), a plan or its key, words, or else the name of a campaign.
             method, depth, seed: what is not given is chosen (:func:`langford.methods.chosen_plan`).
             name: of the campaign; by default that of its plan, like "langford-12-polyphase-8".
             device: on which the method and the depth are the best.
@@ -183,13 +183,11 @@ class Ledger(db.Ledger):
         Raises NoSuchCampaign, CampaignMismatch, BadName, and as :func:`langford.methods.chosen_plan`.
         """
         if isinstance(problem, str):
+            words = problem
             try:
-                return self.named(problem)
-            except NoSuchCampaign as unknown:
-                try:
-                    problem = Problem.parse(problem)
-                except BadProblem:
-                    raise unknown from None
+                problem = Problem.parse(words)
+            except BadProblem:
+                return self.named(words)
         if isinstance(problem, Plan | PlanKey):
             key = problem.key if isinstance(problem, Plan) else problem
         else:

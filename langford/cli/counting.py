@@ -8,7 +8,6 @@ from math import isfinite
 import click
 
 from langford.cli.options.common import (
-    anyway_option,
     chosen_cores,
     device_option,
     json_option,
@@ -51,7 +50,6 @@ Examples:
 @device_option
 @answer_options
 @yes_option
-@anyway_option
 @json_option
 @click.pass_context
 def count(
@@ -63,19 +61,18 @@ def count(
     device: str,
     asked: Asked,
     yes: bool,
-    anyway: bool,
     as_json: bool,
 ) -> None:
     """Count the arrangements of a problem, exactly."""
     problem = chosen.problem()
-    if problem.obstruction and not anyway:
+    if problem.obstruction:
         context.exit(nothing_to_count(problem, method_name, asked).print(as_json))
     choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
     threads = chosen_cores(workers)
     chosen_devices = devices(device, threads)
     cost = Cost.of_count(problem, method, chosen_devices)
-    cost.require_consent(yes, anyway)
+    cost.require_consent(yes)
     cost.say(choice.reason, "`langford run` does the same and survives interruption; ")
     used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"
     plan = choice.plan

@@ -86,7 +86,7 @@ def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
 
 def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 20_000.0)
-    done = CliRunner().invoke(cli, ["count", "8", "--cores", "2", "--yes"])
+    done = CliRunner().invoke(cli, ["count", "8", "--workers", "2", "--yes"])
     assert done.exit_code == 0
     assert "L(2,8) by polyphase: about 2 h 47 min on 2 idle cores" in done.stderr
     assert "langford run" in done.stderr
@@ -156,7 +156,7 @@ def test_a_changed_result_is_caught_by_its_residue(langford: Run, tmp_path: Path
 
 def test_verify_recomputes_tasks(langford: Run, tmp_path: Path) -> None:
     langford("run", "langford", "12", "--depth", "12", "--name", "twelve")
-    sample = langford("verify", "twelve", "--sample", "4", "--seed", "1")
+    sample = langford("verify", "twelve", "--sample", "4", "--sample-seed", "1")
     assert sample.returncode == 0, sample.stderr
     lines = [line for line in sample.stdout.splitlines() if line.startswith("task")]
     assert [line.split()[-1] for line in lines] == ["agrees"] * 4
@@ -174,12 +174,8 @@ def test_verify_recomputes_tasks(langford: Run, tmp_path: Path) -> None:
 
 def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
     assert len(langford("list", "7").stdout.splitlines()) == 26
-    assert langford("list", "8", "--count").stdout == "150\n"
     assert langford("list", "8", "--limit", "2").stdout.splitlines()[0] == "1 3 1 6 7 3 8 5 2 4 6 2 7 5 4 8"
-    sample = langford("list", "20", "--sample", "2", "--seed", "1", "--json")
-    assert len(json.loads(sample.stdout)) == 2
-    assert "not uniform" in sample.stderr
-    assert "┌" in langford("draw", "7", "--seed", "1").stdout
+    assert "┌" in langford("draw", "7", "--sample-seed", "1").stdout
     assert langford("draw", "7", "--out", "seven.svg").returncode == 0
     assert (tmp_path / "seven.svg").stat().st_size > 1000
     estimate = json.loads(langford("estimate", "31", "--json").stdout)
@@ -190,7 +186,7 @@ def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
     ("arguments", "why"),
     [
         ("40 --walks 2", "more --walks"),
-        ("8 --copies 3", "there may be no arrangement"),
+        ("8 copies 3", "there may be no arrangement"),
     ],
 )
 def test_walks_that_find_nothing_are_no_estimate(langford: Run, arguments: str, why: str) -> None:
@@ -250,12 +246,12 @@ def test_a_name_alone_resumes_a_campaign(langford: Run, tmp_path: Path) -> None:
 
 
 def test_a_campaign_of_differences(langford: Run) -> None:
-    plan = ["--differences", "1,3,5", "--depth", "2", "--method", "polyphase"]
+    plan = ["differences", "1,3,5", "--depth", "2", "--method", "polyphase"]
     for chosen in (plan, ["differences-1.3.5-over-6-polyphase-2"]):
         done = langford("run", *chosen)
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("differences {1, 3, 5} over 6 places = 1\n")
-    problem = ["--differences", "1,2,5,7", "--places", "9", "--empty", "4"]
+    problem = ["differences", "1,2,5,7", "over", "9", "empty", "4"]
     created = langford("create", *problem, "--name", "odd", "--json")
     assert created.returncode == 0, created.stderr
     counted = langford("count", *problem, "--json")

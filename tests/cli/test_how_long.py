@@ -45,7 +45,7 @@ def call(*arguments: str) -> Result:
 def test_a_run_says_how_long_as_a_count_does(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 2 * MINUTES)
     run = call("run", "langford", "24", "--workers", "2", "--time-limit", "0")
-    count = call("count", "8", "--cores", "2")
+    count = call("count", "8", "--workers", "2")
     assert "L(2,24) by shifted2: about 50 min on 2 idle cores\n" in run.stderr
     assert "L(2,8) by polyphase: about 50 min on 2 idle cores" in count.stderr
     for said in (run.stderr, count.stderr):
@@ -77,7 +77,7 @@ def test_a_campaign_that_is_resumed_is_not_measured_again(monkeypatch: pytest.Mo
 def test_a_time_that_no_cluster_has_names_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     expect(monkeypatch, lambda problem, method: 6.6e16 * YEAR_SECONDS if problem.n > 16 else 1.0)
     monkeypatch.setattr("langford.cli.output.how_long.MAX_ALTERNATIVE", 16)
-    refused = str(call("count", "36", "--cores", "2").exception)
+    refused = str(call("count", "36", "--workers", "2").exception)
     assert "about 33 quadrillion years on 2 idle cores" in refused
     assert "no cluster can finish it; `langford estimate 36` approximates it now, and L(2,16) takes " in refused
     assert "use a cluster" not in refused
@@ -86,7 +86,7 @@ def test_a_time_that_no_cluster_has_names_what_is_possible(monkeypatch: pytest.M
 
 def test_a_time_of_some_core_years_names_other_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 100.0 * YEAR_SECONDS)
-    refused = str(call("count", "32", "--cores", "2").exception)
+    refused = str(call("count", "32", "--workers", "2").exception)
     assert "about 50 years on 2 idle cores (100 core years)" in refused
     assert SHARED in refused
 
@@ -141,7 +141,7 @@ def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         left = 1 - campaign.progress().work["done"] / campaign.work
     of_a_core(monkeypatch, 8 * MINUTES / left)
     jobs = ["--max-queued", "4", "--cpus", "2", "--time", "20:00", "--dry-run", "--ledger", address]
-    said = call("slurm", "submit", NAME, *jobs)
+    said = call("slurm", "keep", NAME, *jobs)
     assert f"{TASKS - 1} tasks left of {KEY}: about 50 min on 8 idle cores\n" in said.stderr, said.output
 
 
@@ -261,7 +261,7 @@ def test_many_years_are_words(years: float, words: str) -> None:
 
 @pytest.mark.exhaustive
 def test_a_search_far_beyond_the_benchmarks_has_a_range() -> None:
-    shown = call("run", "26", "--copies", "3", "--dry-run").output
+    shown = call("run", "26", "copies", "3", "--dry-run").output
     [time] = [line for line in shown.splitlines() if line.startswith("  time ")]
     assert re.search(r"\d+ (d|days|years) to \d+ years on ", time)
     assert "about" not in time
@@ -351,6 +351,6 @@ def test_what_stops_within_an_hour_starts_without_a_question(
     cost = Cost("a count", seconds, [CPU], lambda: "choose a smaller one")
     if asks:
         with pytest.raises(BadInput, match="choose a smaller one, or give --yes"):
-            cost.require_consent(yes=False, anyway=False, limit=limit)
+            cost.require_consent(yes=False, limit=limit)
     else:
-        cost.require_consent(yes=False, anyway=False, limit=limit)
+        cost.require_consent(yes=False, limit=limit)

@@ -33,30 +33,7 @@ def test_nothing_is_created(langford: Run, tmp_path: Path) -> None:
     done = langford("create", "langford", IMPOSSIBLE)
     assert done.returncode == 2
     assert "L(2,33) = 0, so there is nothing to create" in done.stderr
-    assert "--anyway" in done.stderr
     assert not list(tmp_path.glob("*.db"))
-
-
-@pytest.mark.exhaustive
-def test_anyway_computes(langford: Run) -> None:
-    assert langford("create", "langford", "9", "--anyway", "--name", "nine").returncode == 0
-    done = langford("run", "nine")
-    assert (done.returncode, "found by" in done.stdout) == (0, True), done.stderr
-    again = langford("run", "langford", "9", "--anyway", "--name", "nine")
-    assert (again.returncode, "found by" in again.stdout) == (0, True), again.stderr
-
-
-def test_anyway_counts_where_the_search_has_no_task(langford: Run) -> None:
-    done = langford(
-        "run", "hooked-langford", "6", "--defect", "4", "--method", "miller", "--depth", "6", "--anyway", "-v"
-    )
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "hooked Langford(2,6) of defect 4 = 0"), (
-        done.stderr
-    )
-    assert "0 of 0 tasks" in done.stdout
-    verified = langford("verify", "hooked-langford-6-defect-4-miller-6")
-    assert verified.returncode == 3
-    assert verified.stderr.endswith("has no tasks, so its count is 0\n")
 
 
 def test_a_list_says_that_there_is_none(langford: Run) -> None:
@@ -64,8 +41,6 @@ def test_a_list_says_that_there_is_none(langford: Run) -> None:
         done = langford("list", n)
         assert (done.returncode, done.stdout) == (0, "")
         assert f"L(2,{n}) has no arrangement" in done.stderr
-        counted = langford("list", n, "--count")
-        assert (counted.returncode, counted.stdout) == (0, "0\n")
 
 
 def test_an_estimate_is_exact(langford: Run) -> None:

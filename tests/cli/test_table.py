@@ -100,7 +100,7 @@ def test_a_sum_over_all_holes_counts_rows_that_mirror_each_other_once(langford: 
 
 
 def test_ranges_of_defects_and_copies(langford: Run) -> None:
-    shown = rows(made(langford, "langford", "--defect", "3..4", "--from", "5", "8", "--format", "csv"))
+    shown = rows(made(langford, "langford", "8", "defect", "3..4", "--from", "5", "--format", "csv"))
     assert {(row["n"], row["defect"]): int(row["count"]) for row in shown} == {
         (str(n), str(defect)): Problem.langford(n, defect=defect).published(
             arrangements(Problem.langford(n, defect=defect))
@@ -108,7 +108,7 @@ def test_ranges_of_defects_and_copies(langford: Run) -> None:
         for n in range(5, 9)
         for defect in (3, 4)
     }
-    triples = rows(made(langford, "skolem", "--copies", "3", "--from", "9", "9", "--format", "csv"))
+    triples = rows(made(langford, "skolem", "9", "copies", "3", "--from", "9", "--format", "csv"))
     assert [(row["count"], row["known"]) for row in triples] == [("9", "A059108")]
 
 
@@ -154,10 +154,10 @@ def test_a_b_file_of_two_parameters_is_read_by_rows(langford: Run) -> None:
         (("skolem", "5", "--sum"), "A004075"),
         (("skolem", "5"), "A059106"),
         (("langford", "8", "--sum"), "A176127"),
-        (("langford", "--defect", "5", "9"), "half of A002047, by another index,"),
-        (("langford", "--defect", "5", "9", "--sum"), "A002047, by another index,"),
+        (("langford", "9", "defect", "5"), "half of A002047, by another index,"),
+        (("langford", "9", "defect", "5", "--sum"), "A002047, by another index,"),
         (("extended-skolem", "4", "--sum"), "A004077"),
-        (("skolem", "--copies", "3", "2", "--sum"), "A285527"),
+        (("skolem", "2", "copies", "3", "--sum"), "A285527"),
     ],
     ids=str,
 )
@@ -169,7 +169,7 @@ def test_a_b_file_names_the_sequence_that_has_its_numbers(
     assert said.startswith(f"# Equal to {sequence} at n = ")
     published = SEQUENCES[sequence.removeprefix("half of ").partition(",")[0]]
     numbers = [tuple(map(int, line.split())) for line in lines if not line.startswith("#")]
-    index = {9: 4} if "--defect" in arguments else {n: n for n, _ in numbers}
+    index = {9: 4} if "defect" in arguments else {n: n for n, _ in numbers}
     halved = 2 if sequence.startswith("half") else 1
     assert [halved * count for n, count in numbers if n in index] == [
         published.term(index[n]) for n, _ in numbers if n in index
@@ -187,7 +187,7 @@ def test_the_table_for_people_has_every_row(langford: Run) -> None:
 
 
 def test_each_entry_is_counted_again_by_another_sum(langford: Run, tmp_path: Path) -> None:
-    shown = rows(made(langford, "extended-skolem", "--hole", "2", "7", "--confirm", "--format", "csv"))
+    shown = rows(made(langford, "extended-skolem", "7", "hole", "2", "--confirm", "--format", "csv"))
     found = [row for row in shown if row["method"]]
     assert found
     assert all(row["confirmed by"] for row in found)
@@ -555,12 +555,12 @@ def test_a_forecast_leaves_out_what_the_table_goes_on_with(
 
 
 def test_a_problem_whose_rows_are_read_backwards_costs_nothing(langford: Run) -> None:
-    family = ("extended-skolem", "--from", "5", "5")
-    assert "6 entries from 3 counts, about" in langford("table", *family, "--hole", "6..11").stderr
-    outcome = langford("table", *family, "--hole", "1..5", "--format", "csv")
+    family = ("extended-skolem", "5", "--from", "5")
+    assert "6 entries from 3 counts, about" in langford("table", *family, "hole", "6..11").stderr
+    outcome = langford("table", *family, "hole", "1..5", "--format", "csv")
     assert outcome.stderr.startswith("5 entries from 3 counts; 3 are already in the ledger\n")
     assert [row["count"] for row in rows(outcome.stdout)] == [
-        row["count"] for row in rows(made(langford, *family, "--hole", "1..5", "--format", "csv", "-l", "other.db"))
+        row["count"] for row in rows(made(langford, *family, "hole", "1..5", "--format", "csv", "-l", "other.db"))
     ]
 
 

@@ -21,20 +21,17 @@ from tests.support.command_line import run_here, without_announcement
 
 CAMPAIGNS = {
     "mine": "12",
-    "8": "8",
-    "15": "8",
     "skolem": "8",
-    "langford-11": "12",
+    "other": "12",
     "langford-7-polyphase-6": "7",
 }
-"""The problems of campaigns, by their names; version 1.0 created those whose name is a number."""
+"""The problems of campaigns, by their names."""
 OF_NEW = re.compile(f"(.*)-({'|'.join(METHODS)})-.*")
 WORDS = {
     # names
     "mine": "mine",
-    "langford-11": "langford-11",  # also a problem
     "skolem": "skolem",  # also the first word of one
-    "mine langford-11": "mine langford-11",
+    "mine other": "mine other",
     "nobody": "*no campaign 'nobody' in langford.db*",
     "langford-7-polyphase-2": "*no campaign 'langford-7-polyphase-2' in langford.db*",
     "mine nobody": "*no campaign 'nobody' in langford.db*",
@@ -46,13 +43,8 @@ WORDS = {
     "skolem 9": "new skolem-9",
     "skolem-9": "new skolem-9",
     "A059106 9": "new skolem-9",
-    "--differences 1,3,5": "new differences-1.3.5-over-6",
-    # a number that is also the name of a campaign: of the same problem, of another one
-    "8": "8",
-    "15": "*write langford-15 for the problem; to use the campaign, rename it (`langford rename 15 NAME`)*",
-    "langford-15": "new langford-15",
-    "langford 15": "new langford-15",
-    "skolem 8": "*write skolem-8 for the problem; to use the campaign, rename it (`langford rename 8 NAME`)*",
+    "differences 1,3,5": "new differences-1.3.5-over-6",
+    "langford-11": "new langford-11",
     # what is neither
     "skolm 9": "*did you mean skolem?*",
     "near-skolem 12 mising 5": "*did you mean missing?*",
@@ -77,7 +69,7 @@ def asked(names: Sequence[str]) -> NoReturn:
 
 
 COMMANDS: dict[str, tuple[str, Callable[..., object]]] = {
-    "run --dry-run --anyway": (
+    "run --dry-run": (
         "langford.cli.campaigns.run:planned",
         lambda ledger, address, name, key, devices: asked([name or key.name]),
     ),
@@ -123,7 +115,7 @@ def test_every_command_takes_words_for_the_same(
     ledger: Path, tmp_path: Path, words: str, meant: str, command: str
 ) -> None:
     shutil.copy(ledger, tmp_path)
-    if words == "mine langford-11" and not command.startswith("serve"):
+    if words == "mine other" and not command.startswith("serve"):
         meant = "*this command works on one campaign: name one*"
     assert fnmatchcase(answer(command, words, tmp_path), meant)
 
@@ -140,13 +132,11 @@ def test_without_a_ledger_there_are_no_names(tmp_path: Path, words: str, meant: 
         ("15 --method polyphase --depth 8 --name fifteen", "campaign fifteen (would be created): L(2,15)"),
         ("langford-11 --depth 8", "(would be created): L(2,11)"),
         ("8 --task-time 1", "campaign langford-8-polyphase-0 (would be created): L(2,8)"),
-        ("--name 15", "campaign 15 (is resumed): L(2,8)"),
     ],
 )
 def test_options_of_a_new_campaign_are_for_a_problem(ledger: Path, tmp_path: Path, words: str, meant: str) -> None:
-    """The jobs that version 1.1 wrote for a cluster run the first command."""
     shutil.copy(ledger, tmp_path)
-    done = run_here(["run", *words.split(), "--dry-run", "--anyway"], tmp_path)
+    done = run_here(["run", *words.split(), "--dry-run"], tmp_path)
     assert meant in done.stdout, done
 
 

@@ -222,7 +222,7 @@ def keys(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("counted", "keys")
 def test_a_statement_says_what_was_verified_and_by_whom(langford: Run, tmp_path: Path) -> None:
-    stating = ["verify", NAME, "--sample", "50%", "--seed", "7", "--all-checks", "--statement", "said.txt"]
+    stating = ["verify", NAME, "--sample", "50%", "--sample-seed", "7", "--all-checks", "--statement", "said.txt"]
     assert langford(*stating).returncode == 0
     unsigned = langford("verify", "--check", "said.txt")
     assert (unsigned.returncode, "unsigned: the author is unknown" in unsigned.stdout) == (0, True)

@@ -24,9 +24,9 @@ from tests.support.ports import free_port
 from tests.support.preloaded import ALONE, preloaded
 from tests.support.servers import Server
 
-SUBMIT = ["slurm", "submit", "ours", "--time", "20:00"]
+SUBMIT = ["slurm", "keep", "--once", "ours", "--time", "20:00"]
 PROBLEMS = [
-    ["--differences", "1,2,3", "--places", "9", "--copies", "3", "--anyway"],
+    ["differences", "1,2,4,7", "--depth", "4"],
     ["langford", "8", "--method", "shifted", "--seed", "5"],
 ]
 
@@ -167,8 +167,8 @@ def test_no_queue_writes_through_planted_links(shared: Path, tmp_path: Path) -> 
     with new_ledger("postgres", tmp_path) as ledger:
         new_campaign(ledger)
         address = ledger.database.engine.url.render_as_string(hide_password=False)
-    for command in ("submit", "keep"):
-        words = ["slurm", command, NAME, "--time", "20:00", "--ledger", address]
+    for once in ([], ["--once"]):
+        words = ["slurm", "keep", NAME, *once, "--time", "20:00", "--ledger", address]
         refused = CliRunner().invoke(cli, words, standalone_mode=False)
         assert isinstance(refused.exception, BadInput)
         assert "--logs" in str(refused.exception)

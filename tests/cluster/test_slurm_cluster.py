@@ -116,7 +116,7 @@ def test_two_campaigns_of_one_name(
     try:
         wait_for({first: 3, second: 3})
         options = ["--partition", "best-effort", "--time", "10:00", *held, "--ledger", ledgers[0], "--json"]
-        again = langford("slurm", "submit", name, *options, variables={**os.environ, **INHERITED})
+        again = langford("slurm", "keep", "--once", name, *options, variables={**os.environ, **INHERITED})
         assert again.returncode == 0, again.stderr
         assert json.loads(again.stdout)["submitted"] == 0
         assert langford("run", *problem, "--ledger", ledgers[0]).returncode == 0

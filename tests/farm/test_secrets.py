@@ -65,7 +65,7 @@ def campaign_file(tmp_path: Path) -> Path:
     ],
 )
 def test_no_message_shows_a_password(langford: Run, url: str, command: list[str]) -> None:
-    done = langford(*command, *([url] if command[0] == "ledger" else ["--ledger", url]))
+    done = langford(*command, "--ledger", url)
     assert done.returncode == 2, done.stderr
     assert SECRET not in done.stdout + done.stderr
     *warning, line = done.stderr.splitlines()
@@ -173,7 +173,7 @@ def test_no_script_of_a_job_has_a_password(langford: Run, tmp_path: Path) -> Non
     url = fresh_database("postgres", tmp_path).replace("postgres:@", f"postgres:{SECRET}@")
     with Ledger(url, create=True) as ledger:
         new_campaign(ledger)
-    job = ["slurm", "submit", NAME, "--time", "20:00", "--dry-run"]
+    job = ["slurm", "keep", NAME, "--time", "20:00", "--dry-run"]
     refused = langford(*job, "--ledger", url)
     assert refused.returncode == 2
     assert "LANGFORD_LEDGER" in refused.stderr
@@ -351,7 +351,7 @@ def test_a_token_does_not_travel_in_clear_text(
     assert langford("token", NAME, "--out", "t").returncode == 0
     monkeypatch.setenv("LANGFORD_TOKEN", "t")
     for host in ("farm", "10.1.2.3", "127.0.0.1.evil.example", "localhost.evil.example", "[2001:db8::1]"):
-        submit = ["slurm", "submit", NAME, "--server", f"http://{host}:8765", "--time", "9:00", "--dry-run"]
+        submit = ["slurm", "keep", NAME, "--server", f"http://{host}:8765", "--time", "9:00", "--dry-run"]
         for command in (["work", f"http://{host}:8765/{NAME}"], submit):
             refused = langford(*command)
             assert refused.returncode == 2
@@ -363,7 +363,7 @@ def test_a_token_does_not_travel_in_clear_text(
         RemoteServer(f"http://farm/{NAME}", "t").campaign()
     with Server(tmp_path, NAME) as server:
         options = ["--server", server.url, "--token-file", "t", "--insecure"]
-        script = langford("slurm", "submit", NAME, *options, "--time", "9:00", "--dry-run")
+        script = langford("slurm", "keep", NAME, *options, "--time", "9:00", "--dry-run")
     assert "--insecure" in script.stdout
 
 

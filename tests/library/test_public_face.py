@@ -180,7 +180,7 @@ def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> N
             ledger.campaign("fourth")
         with pytest.raises(langford.BadInput, match="more than 0 seconds, not -1"):
             ledger.campaign(8, task_seconds=-1)
-        with pytest.raises(BadName, match="`langford run 8` counts n = 8"):
+        with pytest.raises(BadName, match="8 means the problem"):
             ledger.campaign(8, name="8")
         assert [type(campaign) for campaign in ledger.campaigns()] == [langford.Campaign] * 3
     with db.Ledger(str(tmp_path / "records.db")) as ledger:

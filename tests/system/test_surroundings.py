@@ -157,9 +157,7 @@ main()
     [
         (f"{shlex.quote(sys.executable)} -c {shlex.quote(FULL)}", "Cannot allocate memory"),
         ("ulimit -f 2; $started draw 12 --out drawn.svg", "File too large"),
-        *exhaustive(
-            [("ulimit -n 14; $started run langford 9 --anyway --depth 4 --workers 6", "Too many open files")]
-        ),
+        *exhaustive([("ulimit -n 14; $started run langford 11 --depth 4 --workers 6", "Too many open files")]),
     ],
 )
 def test_a_limit_of_the_system_is_named(tmp_path: Path, command: str, limit: str) -> None:
@@ -172,7 +170,7 @@ def test_a_limit_of_the_system_is_named(tmp_path: Path, command: str, limit: str
 def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) -> None:
     assert display.SLOW_SECONDS < 2
     at_once: Preparation = ("tests.support.preloaded:adapt", {"values": {f"{display.__name__}:SLOW_SECONDS": 0.1}})
-    for arguments in (["list", "40", "--limit", "1"], ["draw", "60", "--seed", "1"]):
+    for arguments in (["list", "40", "--limit", "1"], ["draw", "60", "--sample-seed", "1"]):
         process = preloaded().start(arguments, tmp_path, ENVIRONMENT, stderr=subprocess.PIPE, prepare=at_once)
         assert process.stderr is not None
         assert "still searching" in process.stderr.readline()
@@ -182,7 +180,7 @@ def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) ->
 
 def test_more_workers_than_cores_are_announced(langford: Run) -> None:
     many = str(len(os.sched_getaffinity(0)) + 1)
-    for command in (["count", "8", "--cores", many], ["run", "langford", "8", "--workers", many]):
+    for command in (["count", "8", "--workers", many], ["run", "langford", "8", "--workers", many]):
         done = langford(*command)
         assert done.returncode == 0
         assert f"{many} processes on" in done.stderr
@@ -331,7 +329,7 @@ def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp
     options = ["--time", "20:00", "--dry-run"]
     with Server(tmp_path, name) as server:
         serving = ["--server", server.url, "--token-file", "token"]
-        worker = langford("slurm", "submit", name, *serving, *options)
+        worker = langford("slurm", "keep", "--once", name, *serving, *options)
     reserved = langford("slurm", "reserve", *options, "--", "langford", "8")
     for done in (worker, reserved):
         assert done.returncode == 0, done.stderr

@@ -133,16 +133,14 @@ Examples:
   langford ledger upgrade
   langford ledger upgrade --ledger postgresql://host/langford"""
 )
-@click.argument("place", required=False, metavar="", callback=without_open_password)
 @ledger_option
 @json_option
-def upgrade(place: str | None, address: str, as_json: bool) -> None:
+def upgrade(address: str, as_json: bool) -> None:
     """Bring a ledger of an earlier version to this version's schema.
 
     A ledger in a file is copied first, to FILE.schema-NNNN beside it; back up one on a server yourself.
     """
-    where = place or address  # the argument is the form of 1.x
-    copy, named = Database.upgrade(where), without_password(where)
+    copy, named = Database.upgrade(address), without_password(address)
     before = "" if copy is None else f"\n{copy} is the ledger as it was before"
     document = {"ledger": named, "schema": SCHEMA, "copy": copy and str(copy)}
     display.outcome(f"{named} has schema {SCHEMA}{before}", document, as_json)

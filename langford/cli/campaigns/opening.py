@@ -20,41 +20,32 @@ from langford.problem.sequences import IN_WORDS
 Named = TypeVar("Named")
 
 
-def problem_meant(words: Sequence[str], ledger: Ledger | None, is_new: bool = False) -> Problem | None:
+def problem_meant(words: Sequence[str], ledger: Ledger | None) -> Problem | None:
     """The problem that words mean; None: they are names of campaigns, whether or not the ledger has them.
 
-    Names in the ledger come before a problem.  In 1.1 a number was n for ``langford run`` and a name for ``langford
-    serve``.  So where the campaign of that name counts another problem, neither is guessed.
+    No new campaign gets a name that means a problem.
 
     Args:
         words: of the command line.
         ledger: None: there is none yet.
-        is_new: whether options of a new campaign are given, for which a problem comes before names.
 
-    Raises BadProblem where they are neither, and BadInput.
+    Raises BadProblem where they are neither.
     """
     text = " ".join(words)
-    absent = [word for word in words if ledger is None or not ledger.has(word)]
     try:
-        problem = Problem.parse(text)
+        return Problem.parse(text)
     except BadProblem:
         begins_problem = text in {*families(), *IN_WORDS} or text.removeprefix("-").isdecimal()
-        if len(absent) < len(words) or (len(words) == 1 and not begins_problem):
+        if (len(words) == 1 and not begins_problem) or (ledger is not None and any(map(ledger.has, words))):
             return None
         raise
-    if ledger is None or absent or is_new:
-        return problem
-    number = next(filter(str.isdecimal, words), None)
-    if number and any(ledger.named(word).problem != problem for word in words):
-        raise BadInput(
-            f"{text} means {problem}, but the ledger's campaign {number} counts another problem: write "
-            f"{problem.name} for the problem; to use the campaign, rename it (`langford rename {number} NAME`)"
-        )
-    return None
 
 
 def existing_campaigns(names: Sequence[str], ledger: Ledger, is_new: bool) -> list[Campaign]:
-    """Those of these names; ``is_new``: see :func:`problem_meant`.  Raises NoSuchCampaign or UsageError."""
+    """Those of these names; ``is_new``: whether options of a new campaign are given.
+
+    Raises NoSuchCampaign or UsageError.
+    """
     found = [ledger.named(name) for name in dict.fromkeys(names)]
     if is_new:
         name = " ".join(names)
@@ -81,15 +72,14 @@ def opened(
     """
     is_new = task_seconds is not None
     with existing(address) as found:
-        problem = problem_meant(words, found, is_new)
+        problem = problem_meant(words, found)
     if problem is None:
         with Ledger(address, create=False) as ledger:
             yield ledger, existing_campaigns(words, ledger, is_new)
         return
     if problem.obstruction:
         raise BadInput(
-            f"{problem} = 0, so there is nothing to compute: no arrangement exists, {problem.obstruction}; "
-            "`langford create --anyway` creates a campaign regardless"
+            f"{problem} = 0, so there is nothing to compute: no arrangement exists, {problem.obstruction}"
         )
     new = chosen_plan(problem, device, task_seconds=task_seconds, shared=True)
     with Ledger(address, create=not dry_run) as ledger:

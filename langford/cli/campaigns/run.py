@@ -51,8 +51,8 @@ Examples:
   langford run langford-19-polyphase-10
   langford run differences 1,2,4,7
 
-The same command resumes the campaign, and so does NAME alone (--name NAME, if it is a number).  Exit codes:
-0 done, 1 tasks set aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
+The same command resumes the campaign, and so does `langford run NAME`.  Exit codes: 0 done, 1 tasks set aside,
+2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
 )
 @campaign_options_or_name
 @task_time_option
@@ -89,21 +89,19 @@ def run(
                 raise
         return conclude(campaign, report, stop, as_json, asked)
 
-    problem, names = None, chosen.words or tuple(filter(None, [chosen.name]))
-    is_new = chosen.is_new or task_time is not None
-    if chosen.words or not names:
-        with existing(address) as found:
-            problem = problem_meant(names, found, is_new)
+    with existing(address) as found:
+        problem = problem_meant(chosen.words, found)
     if problem is None:
         with Ledger(address, create=False) as ledger:
-            campaign = only(existing_campaigns(names, ledger, is_new))
+            is_new = chosen.is_new or task_time is not None
+            campaign = only(existing_campaigns(chosen.words, ledger, is_new))
             here = computing.devices()
             if dry_run:
                 planned(ledger, address, campaign.name, campaign.key, here).print(as_json)
                 return
             context.exit(completed(campaign))
     place = Device.parse(computing.device)
-    if problem.obstruction and not chosen.anyway:
+    if problem.obstruction:
         context.exit(nothing_to_count(problem, chosen.method_name, asked).print(as_json))
     usual = place.task_seconds
     at_most = computing.time_limit / TASKS_IN_LIMIT if computing.time_limit else None
@@ -119,7 +117,7 @@ def run(
         if begun is not None:
             context.exit(completed(begun))
     cost = Cost.of_count(new.problem, new.method, here)
-    cost.require_consent(chosen.yes, chosen.anyway, computing.time_limit)
+    cost.require_consent(chosen.yes, computing.time_limit)
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason.startswith("measured"):

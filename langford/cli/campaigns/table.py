@@ -15,8 +15,7 @@ from jobs.tables.forecast import TableForecast
 from langford.cli.campaigns.running import existing, outbox_of, place_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
-    anyway_option,
-    formats_option,
+    format_option,
     json_option,
     ledger_option,
     yes_option,
@@ -72,7 +71,7 @@ count is wrong, 128 + N stopped by signal N."""
     ),
 )
 @click.option("--confirm", is_flag=True, help="Count each entry twice, by two sums.")
-@formats_option(FORMATS, "Default: that of FILE, else table.")
+@format_option(FORMATS, "Default: that of FILE, else table.")
 @click.option(
     "--out",
     "-o",
@@ -81,7 +80,6 @@ count is wrong, 128 + N stopped by signal N."""
     help="Write to this file: .csv, .json, or .txt for a b-file.",
 )
 @yes_option
-@anyway_option
 @ledger_option
 @compute_options
 @dry_run_option
@@ -94,7 +92,6 @@ def table(
     form: str | None,
     out: Path | None,
     yes: bool,
-    anyway: bool,
     address: str,
     computing: ComputeOptions,
     dry_run: bool,
@@ -117,7 +114,7 @@ def table(
         if dry_run:
             DryRun(cost, None, place_of(found, address)).print(as_json)
             return
-    cost.require_consent(yes, anyway, computing.time_limit)
+    cost.require_consent(yes, computing.time_limit)
     new = forecast.found < len(forecast.expected)
     display.say(f"{cost.what}, {cost.length}" if new else cost.what)
     line, stop = ProgressLine(f"table of {family.variant}", forecast.seconds, len(forecast.expected)), StopSignals()
@@ -132,11 +129,9 @@ def table(
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
-    formats.require_json(form, as_json)
-    if form is not None or as_json:
-        return form or "json"
-    if out is None:
-        return "table"
+    named = formats.chosen_format(form, as_json)
+    if named is not None or out is None:
+        return named or "table"
     if out.suffix not in BY_SUFFIX:
         raise click.UsageError(f"call {out} .csv, .json or .txt, or choose its --format")
     return BY_SUFFIX[out.suffix]

@@ -75,7 +75,9 @@ def farmed(
         stack.enter_context(held(folder.folder / "farm.lock"))
         folder.certify(names)
         port = folder.port()
-        server = stack.enter_context(served(_command(name, queue, folder, port), folder, _environment(notify)))
+        server = stack.enter_context(
+            served(_command(name, queue, folder, port, notify), folder, _environment(notify))
+        )
         url, console = f"https://{names[0]}:{port}", FarmTerminal(stop, server)
         display.say(f"{name} is served at {url}; logs are in {logs}, the server's is {folder.log}")
         code = _kept(name, url, folder, queue, job, console, stop, as_json)
@@ -112,11 +114,11 @@ def _kept(
     return code_of_signal(stop.received)
 
 
-def _command(name: str, queue: QueueOptions, folder: FarmFolder, port: int) -> list[str]:
+def _command(name: str, queue: QueueOptions, folder: FarmFolder, port: int, notify: NotifyOptions) -> list[str]:
     return [
         *(*LANGFORD, "serve", name, "--ledger", queue.address, "--host", "0.0.0.0", "--port", str(port)),
         *("--certificate", str(folder.certificate), "--token-file", str(folder.token)),
-        *("--ready-file", str(folder.ready), "--until-closed"),
+        *("--ready-file", str(folder.ready), "--until-closed", "--stalled-after", str(notify.stalled_after)),
     ]
 
 

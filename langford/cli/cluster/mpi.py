@@ -67,7 +67,7 @@ def mpi(
         raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
         problem = chosen.problem()
-        if problem.obstruction and not chosen.anyway:
+        if problem.obstruction:
             # Every rank knows it; one of them prints it.
             answer = nothing_to_count(problem, chosen.method_name)
             context.exit(answer.judged() if communicator.rank else answer.print(as_json))
@@ -91,7 +91,7 @@ def mpi(
         if begun is None and not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
             cost = Cost.of_count(new.problem, METHODS[key.method], cores)
-            cost.require_consent(chosen.yes, chosen.anyway, time_limit)
+            cost.require_consent(chosen.yes, time_limit)
             cost.say()
         if static:
             code = _count_static(communicator, key, rank_device, as_json)

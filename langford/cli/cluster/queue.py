@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-import db
 from db import Ledger, Standing
 from db.errors import Away
 from db.store.addresses import without_password
@@ -98,14 +97,10 @@ def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[C
     return server.campaign(), command
 
 
-def campaign_of(name: str, queue: QueueOptions) -> db.Campaign:
-    return Ledger(queue.address).campaign(name)
-
-
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    campaign = campaign_of(name, queue)
+    campaign = Ledger(queue.address).campaign(name)
     address = queue.address
-    command = [*LANGFORD, "run", "--name", name]  # without its problem: no job makes a campaign of that name
+    command = [*LANGFORD, "run", name]  # not its problem: no job makes a campaign
     # Jobs inherit the environment: an address that comes from it need not be in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]

@@ -1,4 +1,4 @@
-"""``langford slurm submit``, ``keep`` and ``reserve``: campaigns on a SLURM cluster."""
+"""``langford slurm keep`` and ``reserve``: campaigns on a SLURM cluster."""
 
 from __future__ import annotations
 
@@ -10,38 +10,29 @@ import click
 from langford.cli.campaigns.opening import only, opened
 from langford.cli.cluster.farm import farmed
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
-from langford.cli.cluster.queue import LANGFORD, campaign_of, keeper_of, print_script
+from langford.cli.cluster.queue import LANGFORD, keeper_of, print_script
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, task_time_option
 from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.options.notifying import (
     NotifyOptions,
-    hidden_notify_options,
     last_seconds,
     notified,
+    notify_options,
     say_notice,
 )
 from langford.cli.output import display
 from langford.cli.output.progress import Terminal
 from langford.devices import Device
 from langford.errors import BadInput
+from langford.ledger import Ledger
 from slurm import SlurmScheduler, reservation_script
 
 
 @click.group(cls=ListingGroup)
 def slurm() -> None:
     """Run campaigns on a SLURM cluster."""
-
-
-@slurm.command(hidden=True, epilog="The command of 1.x: `langford slurm keep --once`.")
-@click.argument("name", metavar="CAMPAIGN")
-@queue_options
-@job_options
-@json_option
-def submit(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
-    """Fill the queue with workers of a campaign, once."""
-    _once(_name_of([name], queue, job), queue, job, as_json)
 
 
 @slurm.command(
@@ -63,7 +54,7 @@ Ctrl-C or SIGTERM ends this command; the workers keep running.  Exit codes: 0 do
     "--host", metavar="NAME", help="The name by which the nodes know this machine; default: its host name."
 )
 @click.option("--once", is_flag=True, help="Submit one job array, then end; needs --server or a Postgres ledger.")
-@hidden_notify_options
+@notify_options
 @json_option
 @click.pass_context
 def keep(
@@ -97,7 +88,7 @@ def keep(
     keeper = keeper_of(name, queue, job, as_json, Terminal(stop=stop))
     if keeper is None:
         return
-    known = [] if queue.server else [campaign_of(name, queue)]
+    known = [] if queue.server else [Ledger(queue.address, create=False).campaign(name)]
     with notified(known, hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
         keeper.run(job.logs / name)
     if as_json:

@@ -7,7 +7,7 @@ from itertools import islice
 
 import click
 
-from langford.cli.options.common import json_option, sample_seed_option
+from langford.cli.options.common import json_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.methods.backtracking import explicit
@@ -24,37 +24,17 @@ Examples:
 `langford count` counts them; `langford draw` draws one at random.""",
 )
 @problem_options
-@click.option("--count", "only_count", is_flag=True, hidden=True)
 @click.option("--limit", type=click.IntRange(0, 2**62), metavar="K", help="Stop after K arrangements.")
-@click.option("--sample", type=click.IntRange(min=1), hidden=True)
-@sample_seed_option(type=int, hidden=True)
 @json_option
-def list_(
-    chosen: ProblemOptions, only_count: bool, limit: int | None, sample: int | None, seed: int | None, as_json: bool
-) -> None:
+def list_(chosen: ProblemOptions, limit: int | None, as_json: bool) -> None:
     """List explicit arrangements, mirror images once."""
     problem = chosen.problem()
-    if sample is not None and limit is not None:
-        raise click.UsageError("--sample draws K arrangements: leave --limit out")
-    if sample is not None and only_count:
-        raise click.UsageError("--sample draws K arrangements, whatever their number: leave --count out")
-    if sample is None and seed is not None:
-        raise click.UsageError("--sample-seed belongs to --sample")
-    if problem.obstruction and sample is None:
+    if problem.obstruction:
         display.say(f"{problem} has no arrangement, {problem.obstruction}")
-    advice = "" if sample is not None else "; `langford draw` draws one at random, usually sooner"
-    if sample is not None:
-        listed = explicit.sample(problem, sample, seed)
-        if not explicit.is_uniform(problem) and problem.places <= explicit.MAX_PLACES:
-            display.say(f"above n = {explicit.UNIFORM_COLOURS} the sample is random, but not uniform")
-    else:
-        listed = islice(explicit.iterate(problem), limit)
+    advice = "; `langford draw` draws one at random, usually sooner"
     with display.said_when_slow(f"no arrangement yet; still searching{advice}") as found:
-        listed = _noting(listed, found)
-        if only_count:
-            number = sum(1 for _ in listed)
-            display.outcome(str(number), {"problem": problem.name, "count": str(number)}, as_json)
-        elif as_json:
+        listed = _noting(islice(explicit.iterate(problem), limit), found)
+        if as_json:
             display.print_json([list(arrangement) for arrangement in listed])
         else:
             for arrangement in listed:

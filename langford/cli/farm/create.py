@@ -65,10 +65,9 @@ def create(
     chosen.require_one_depth(task_time)
     place = Device.parse(device)
     new = chosen.plan(place, task_time, shared=True)
-    if new.problem.obstruction and not chosen.anyway:
+    if new.problem.obstruction:
         raise BadInput(
-            f"{new.problem} = 0, so there is nothing to create (--anyway creates it regardless): "
-            f"no arrangement exists, {new.problem.obstruction}"
+            f"{new.problem} = 0, so there is nothing to create: no arrangement exists, {new.problem.obstruction}"
         )
     key = new.key
     is_known = not place.on_cores and tabled(new.problem, new.method, place) is not None

@@ -60,7 +60,7 @@ Examples:
     help="File for a worker's token: written unless it exists, extended daily; default for PROBLEM: NAME.token.",
 )
 @ready_file_option
-@click.option("--until-closed", is_flag=True, hidden=True, help="End when standard input is closed.")
+@click.option("--until-closed", is_flag=True, help="End when standard input is closed.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True)
 @click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")

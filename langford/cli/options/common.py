@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -50,21 +50,8 @@ plan_seed_option = click.option(
 )
 
 
-class Renamed(click.Option):
-    """An option whose earlier name still works, though neither the help nor the completion shows it."""
-
-    def __init__(self, *declarations: Any, before: str, **attributes: Any) -> None:
-        super().__init__(*declarations, **attributes)
-        self._before = before
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        shown, self.opts = self.opts, [*self.opts, self._before]
-        super().add_to_parser(parser, ctx)
-        self.opts = shown
-
-
-sample_seed_option = partial(click.option, "--sample-seed", "seed", cls=Renamed, before="--seed")
-"""The seed of a random choice; ``--seed`` was its name in version 1.0."""
+sample_seed_option = partial(click.option, "--sample-seed", "seed")
+"""The seed of a random choice."""
 seed_option = sample_seed_option(type=int, help="Make the random choice reproducible.")
 
 # -- where a command computes, and for how long -----------------------------------------------
@@ -88,8 +75,6 @@ kind_option = click.option(
 workers_option = click.option(
     "--workers",
     type=click.IntRange(1, 4096),
-    cls=Renamed,
-    before="--cores",
     help="Cores to use; default: all.",
 )
 time_limit_option = click.option(
@@ -130,9 +115,6 @@ task_time_option = click.option(
 )
 yes_option = click.option(
     "--yes", is_flag=True, help="Start even if it takes over an hour or a year, or has over a million tasks."
-)
-anyway_option = click.option(
-    "--anyway", is_flag=True, hidden=True, help="Start even if no arrangement can exist; of 1.x: also over a year."
 )
 
 # -- campaigns, ledgers and servers -----------------------------------------------------------
@@ -258,10 +240,10 @@ verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print each 
 # -- output -----------------------------------------------------------------------------------
 
 
-def formats_option(names: Sequence[str], default: str) -> Callable[[Command], Command]:
-    """--format; JSON, which --json asks for in all commands, is accepted and not offered."""
-    offered = "|".join(name for name in names if name != "json")
-    return click.option("--format", "form", type=click.Choice(names), metavar=f"[{offered}]", help=default)
+def format_option(names: Iterable[str], default: str) -> Callable[[Command], Command]:
+    """--format, without JSON, which --json asks for in all commands; ``default``: its help."""
+    offered = click.Choice([name for name in names if name != "json"])
+    return click.option("--format", "form", type=offered, help=default)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -12,7 +12,6 @@ import click
 
 from langford.cli.options.common import (
     Command,
-    anyway_option,
     chosen_cores,
     depth_option,
     device_option,
@@ -29,8 +28,7 @@ from langford.cli.output.answer import Asked
 from langford.devices import Device, devices
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
-from langford.problem.grammar import COPIES, EMPTY, OVER, families, further_words
-from langford.problem.variants import CYCLIC, DEFECT, DIFFERENCES, HOLE, MISSING, SECOND_HOLE
+from langford.problem.grammar import families, further_words
 
 
 def gathered(
@@ -61,31 +59,8 @@ ABOUT = """
 PROBLEM is in words: 12, skolem 9, near-skolem 12 missing 5, A059106 12; `langford families` lists all.
 """
 """A paragraph in the help of all commands that take a problem."""
-OR_NAME = "NAME is a campaign in the ledger; it takes precedence over a problem.\n"
+OR_NAME = "NAME is a campaign in the ledger.\n"
 """More of it where they also take the names of campaigns."""
-OF_VERSION_1 = "differences", "places", "empty", "copies", "defect", "hole", "second-hole", "missing"
-"""The options that named a problem in 1.x; they work through 2.x."""
-
-
-def words_of(
-    words: tuple[str, ...],
-    differences: str | None,
-    places: str | None,
-    empty: str | None,
-    copies: str | None,
-    defect: str | None,
-    hole: str | None,
-    second_hole: str | None,
-    missing: str | None,
-) -> tuple[str, ...]:
-    """The words of a problem, followed by those that say the same as the options of 1.x; raises UsageError."""
-    if differences is not None:
-        if words not in ((), (CYCLIC,)):
-            raise click.UsageError("give N or --differences, not both")
-        words = *(words or (DIFFERENCES,)), differences
-    given = {OVER: places, EMPTY: empty, COPIES: copies, DEFECT.name: defect, HOLE.name: hole}
-    given |= {SECOND_HOLE.name: second_hole, MISSING.name: missing}
-    return *words, *(part for word, value in given.items() if value is not None for part in (word, value))
 
 
 @dataclass(frozen=True)
@@ -106,12 +81,11 @@ class CampaignOptions(ProblemOptions):
     plan_seed: int | None  # which of the method's sums; None: the default
     name: str | None
     yes: bool
-    anyway: bool  # whether to compute even if it takes over a year, or if no arrangement can exist
 
     @property
     def is_new(self) -> bool:
-        """Whether options of a new campaign are given; ``--name`` alone names one to resume."""
-        chosen = (self.method_name, self.depth, self.plan_seed, self.name if self.words else None)
+        """Whether options of a new campaign are given."""
+        chosen = (self.method_name, self.depth, self.plan_seed, self.name)
         return any(value is not None for value in chosen)
 
     def require_one_depth(self, task_time: float | None) -> None:
@@ -159,24 +133,19 @@ def problem_words(metavar: str) -> Callable[[Command], Command]:
         command.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n{about}"
         return words(command)
 
-    words: Callable[[Command], Command] = gathered(
+    words = click.argument(
         "words",
-        words_of,
-        click.argument(
-            "words",
-            nargs=-1,
-            metavar=metavar,
-            shell_complete=lambda context, parameter, begun: [
-                name for name in (*families(), *further_words()) if name.startswith(begun)
-            ],
-        ),
-        *(click.option(f"--{name}", *(["-s"] if name == COPIES else []), hidden=True) for name in OF_VERSION_1),
+        nargs=-1,
+        metavar=metavar,
+        shell_complete=lambda context, parameter, begun: [
+            name for name in (*families(), *further_words()) if name.startswith(begun)
+        ],
     )
     return decorate
 
 
 PROBLEM = "PROBLEM..."
-_campaign = method_option, depth_option, plan_seed_option, name_option, yes_option, anyway_option
+_campaign = method_option, depth_option, plan_seed_option, name_option, yes_option
 problem_options = gathered("chosen", ProblemOptions, problem_words(PROBLEM))
 campaign_options = gathered("chosen", CampaignOptions, problem_words(PROBLEM), *_campaign)
 campaign_options_or_name = gathered("chosen", CampaignOptions, problem_words(f"{PROBLEM} | NAME"), *_campaign)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 import click
 
@@ -14,7 +13,7 @@ from db import Campaign
 from jobs.show.hooks import CommandHook, Hook, UrlHook, has_secret
 from jobs.show.notifications import STALLED_SECONDS, Notifier, Say
 from langford.cli.exit_codes import StopSignals
-from langford.cli.options.common import Command, is_given, is_on_command_line
+from langford.cli.options.common import is_given, is_on_command_line
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import duration
 from langford.cli.output.display import say
@@ -55,41 +54,34 @@ def without_open_secret(context: click.Context, parameter: click.Parameter, url:
     return url
 
 
-def _options(hidden: bool) -> Callable[[Command], Command]:
-    option = partial(click.option, hidden=hidden)
-    return gathered(
-        "notify",
-        NotifyOptions,
-        option(
-            "--notify-command",
-            "command",
-            metavar="COMMAND",
-            envvar="LANGFORD_NOTIFY_COMMAND",
-            help="Run this once for each event: the campaign is done, stalls, has a conflict, distrusts a worker "
-            "or sets a task aside.  A JSON document on its standard input describes the event.",
-        ),
-        option(
-            "--notify-url",
-            "url",
-            metavar="URL",
-            envvar="LANGFORD_NOTIFY_URL",
-            callback=without_open_secret,
-            help="Post the same document to this address.",
-        ),
-        option(
-            "--stalled-after",
-            type=duration,
-            default=str(int(STALLED_SECONDS)),
-            show_default=True,
-            metavar="TIME",
-            help="Notify when no result has arrived for this long (in seconds, or like 2h) and tasks are left.",
-        ),
-    )
-
-
-notify_options = _options(hidden=False)
-hidden_notify_options = _options(hidden=True)
-"""For a command that notifies where it keeps the ledger itself, and otherwise leaves it to the server."""
+notify_options = gathered(
+    "notify",
+    NotifyOptions,
+    click.option(
+        "--notify-command",
+        "command",
+        metavar="COMMAND",
+        envvar="LANGFORD_NOTIFY_COMMAND",
+        help="Run this once for each event: the campaign is done, stalls, has a conflict, distrusts a worker "
+        "or sets a task aside.  A JSON document on its standard input describes the event.",
+    ),
+    click.option(
+        "--notify-url",
+        "url",
+        metavar="URL",
+        envvar="LANGFORD_NOTIFY_URL",
+        callback=without_open_secret,
+        help="Post the same document to this address.",
+    ),
+    click.option(
+        "--stalled-after",
+        type=duration,
+        default=str(int(STALLED_SECONDS)),
+        show_default=True,
+        metavar="TIME",
+        help="Notify when no result has arrived for this long (in seconds, or like 2h) and tasks are left.",
+    ),
+)
 
 
 @contextmanager

@@ -160,8 +160,8 @@ def nothing_to_count(problem: Problem, method: str | None, asked: Asked = NOTHIN
         able = next((name for name, each in METHODS.items() if each.refusal(problem) is None), None)
     else:
         able = find_method(method, problem).name
-    how = "--anyway computes it regardless" if able else "no method can compute a problem of this size"
-    nothing = Count(problem, 0, 0, 0, 0, (f"not computed; {how}",))
+    how = "not computed" if able else "not computed; no method can compute a problem of this size"
+    nothing = Count(problem, 0, 0, 0, 0, (how,))
     return Answer(problem, able, nothing, 0.0, 0.0, "without counting", str, asked=asked)
 
 

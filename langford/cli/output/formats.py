@@ -108,10 +108,11 @@ def require(form: str, on_terminal: bool) -> None:
         raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
 
 
-def require_json(form: str | None, as_json: bool) -> None:
-    """Raises UsageError for --json with another --format."""
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json is --format json: leave it out, or --format {form}")
+def chosen_format(form: str | None, as_json: bool) -> str | None:
+    """The name of the format; None: none is chosen.  Raises UsageError for --json and another."""
+    if as_json and form is not None:
+        raise click.UsageError(f"--json is a format too: leave it out, or --format {form}")
+    return "json" if as_json else form
 
 
 def write(parts: Iterable[bytes], out: Path | None) -> None:

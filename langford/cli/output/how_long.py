@@ -89,15 +89,15 @@ class Cost:
         if self.seconds > SECONDS_WORTH_ADVICE:
             say(f"{first}{self.instead()}")
 
-    def require_consent(self, yes: bool, anyway: bool, limit: float | None = None) -> None:
+    def require_consent(self, yes: bool, limit: float | None = None) -> None:
         """Ask before a computation of over an hour; one of over a year needs --yes.
 
         ``limit``: seconds after which it stops; None: it does not.  Raises TooExpensive or BadInput.
         """
-        require_affordable(self.what, self.seconds, self.devices, yes or anyway, "--yes", self.instead)
+        require_affordable(self.what, self.seconds, self.devices, yes, "--yes", self.instead)
         words = f"{self.what}: {time_on(self.seconds, self.devices)}"
         seconds = self.seconds if limit is None else min(self.seconds, limit)
-        asks = seconds > SECONDS_WORTH_A_QUESTION and not (yes or anyway)
+        asks = seconds > SECONDS_WORTH_A_QUESTION and not yes
         if asks and not display.confirmed(f"{words}. Start?"):
             raise BadInput(f"{words}: {self.instead()}, or give --yes")
 

@@ -9,7 +9,6 @@ from langford.cli.campaigns.running import complete, create_campaign, unfinished
 from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import (
     METHOD_NAMES,
-    anyway_option,
     depth_option,
     json_option,
     ledger_option,
@@ -51,7 +50,6 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
 )
 @depth_option
 @yes_option
-@anyway_option
 @compute_options
 @json_option
 @click.pass_context
@@ -63,7 +61,6 @@ def confirm(
     plan_seed: int | None,
     depth: int | None,
     yes: bool,
-    anyway: bool,
     computing: ComputeOptions,
     as_json: bool,
 ) -> None:
@@ -83,7 +80,7 @@ def confirm(
         key, second = confirming_plan(ledger.campaigns(), campaign, method_name, plan_seed, depth, chosen_devices)
         if not ledger.has(second):
             cost = Cost.of_count(key.problem, METHODS[key.method], chosen_devices, str(key))
-            cost.require_consent(yes, anyway, computing.time_limit)
+            cost.require_consent(yes, computing.time_limit)
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"recounting {name} using {key.method}, to compare the counts: campaign {confirming.name}")
         report = complete(confirming, chosen_devices, stop, computing.time_limit)

@@ -12,14 +12,12 @@ import click
 from db import Database
 from db.look.questions import QUESTIONS, Filters, ask
 from db.look.read_only import QueryResult, ask_sql
-from langford.cli.options.common import formats_option, json_option, ledger_option
+from langford.cli.options.common import format_option, json_option, ledger_option
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output import formats
 from langford.cli.output.display import is_terminal
 from langford.cli.output.tables import Sheet
-
-EXPANDED = "expanded"
 
 
 def moment(text: str) -> float:
@@ -86,8 +84,7 @@ format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
     show_default=True,
     help="Cancel the query after this many seconds.",
 )
-@formats_option(list(formats.FORMATS), "Default: table.")
-@click.option("-x", "is_expanded", is_flag=True, hidden=True)
+@format_option(formats.FORMATS, "Default: table.")
 @click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @json_option
 def query(
@@ -97,15 +94,11 @@ def query(
     sql: str | None,
     seconds: float,
     form: str | None,
-    is_expanded: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Query a ledger: views, named queries, or SQL that only reads; as a table, CSV, JSON or Parquet."""
-    formats.require_json(form, as_json)
-    if is_expanded and (as_json or form not in (None, EXPANDED)):
-        raise click.UsageError(f"-x is --format {EXPANDED}: leave it out, or the other format")
-    chosen = EXPANDED if is_expanded else form or ("json" if as_json else "table")
+    chosen = formats.chosen_format(form, as_json) or "table"
     if sql is not None and (question is not None or filters != Filters()):
         raise click.UsageError("--sql is a query of its own: leave the name and the filters out")
     on_terminal = is_terminal(out)
