@@ -7,6 +7,7 @@ import contextlib
 import json
 import re
 import resource
+import selectors
 import socket
 import threading
 import time
@@ -135,14 +136,16 @@ def test_only_requests_without_a_valid_token_are_counted(campaigns: tuple[Ledger
 
 
 def test_known_tokens_are_few_and_forgotten() -> None:
-    tokens = KnownTokens(most=3)
+    tokens, roles = KnownTokens(most=3), {"campaign": Role.WORKER}
     for token in "rwa":
-        tokens.note(token, True)
+        tokens.note(token, roles)
     assert tokens.first_known(["wrong", "r", "w"]) == digest("r")
-    tokens.note("w", False)
+    asked = [("campaign", Role.READER), ("campaign", Role.WORKER), ("campaign", Role.ADMIN), ("other", Role.READER)]
+    assert [tokens.gives(["wrong", "w"], *each) for each in asked] == [True, True, False, False]
+    tokens.note("w", {})
     assert tokens.first_known(["w"]) is None
     for token in "rbc":
-        tokens.note(token, True)
+        tokens.note(token, roles)
     assert [tokens.first_known([token]) for token in "arbc"] == [None, *map(digest, "rbc")]
     assert tokens.first_known([]) is None
 
@@ -349,6 +352,36 @@ def test_a_request_has_few_header_lines(server_of_all: Farm) -> None:
                 received += chunk
         assert received.startswith(b"HTTP/1.1 400")
         assert b"at most 100" in received
+
+
+@pytest.mark.parametrize("role", [Role.READER, Role.WORKER])
+def test_bodies_that_lack_a_byte_fill_no_memory(farm: Farm, role: Role) -> None:
+    """Of a reader none is read, and few of a worker: all of them are 192 MiB."""
+    path, lacking = f"/campaigns/{FARMED}", 2**22 - 1
+    server, most = psutil.Process(farm.server.pid), 0
+    token = f"Authorization: Bearer {farm.campaign.new_token(role)}"
+    head = request("POST", f"{path}/results", token, "Content-Type: application/json", f"Content-Length: {2**22}")
+    with contextlib.ExitStack() as held, selectors.DefaultSelector() as ready:
+        left = {}
+        for _ in range(48):
+            connection = held.enter_context(socket.create_connection(("127.0.0.1", farm.port), 60))
+            connection.sendall(request("GET", path, token))
+            assert answers(connection, 1) == [b"HTTP/1.1 200"]
+            connection.setblocking(False)
+            ready.register(connection, selectors.EVENT_WRITE)
+            left[connection] = memoryview(head + bytes(lacking))
+        before = server.memory_info().rss
+        while chosen := ready.select(2.0):  # until nothing more is taken
+            for key, _ in chosen:
+                connection = key.fileobj  # type: ignore[assignment]
+                with contextlib.suppress(OSError):
+                    left[connection] = left[connection][connection.send(left[connection][: 2**16]) :]
+                    if left[connection]:
+                        continue
+                ready.unregister(connection)
+            most = max(most, server.memory_info().rss)
+        assert httpx.get(f"http://127.0.0.1:{farm.port}{path}", headers=bearer(farm.token), timeout=60)
+    assert most - before < 64 * 2**20
 
 
 def test_a_lack_of_files_is_one_line(farm: Farm) -> None:

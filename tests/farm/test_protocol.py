@@ -316,6 +316,30 @@ def test_headers_and_bodies_that_never_end(start: bytes, drop: bytes, seconds: f
     run(wait)
 
 
+def test_a_body_is_read_and_its_time_begins_when_the_application_asks_for_it() -> None:
+    async def wait(loop: MovableLoop) -> None:
+        turn = asyncio.Event()
+
+        async def waiting(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+            await turn.wait()
+            await reading(scope, receive, send)
+
+        connection = await Connection(waiting).open(POST + b"Content-Length: 1000000\r\n\r\n")
+        await loop.pass_time(HEADER_SECONDS)
+        connection.writer.write(bytes(900_000))
+        await loop.pass_time(2 * BODY_SECONDS)
+        assert not connection.is_cut_off
+        assert len(connection.protocol.cycle.body) == 0
+        turn.set()
+        await loop.pass_time(BODY_SECONDS - 1)
+        assert not connection.is_cut_off
+        await loop.pass_time(2)
+        assert connection.is_cut_off
+        connection.writer.close()
+
+    run(wait)
+
+
 @pytest.mark.parametrize(
     ("payer", "begun", "seconds"),
     [

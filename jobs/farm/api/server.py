@@ -196,17 +196,17 @@ class Endpoints:
         operation, bounds = answered.operation, answered.bounds
 
         async def operate(request: Request) -> Response:
-            if self.access.payer(request).is_stranger:
-                # Nothing is read of what a stranger sends.
+            if not self.access.gave(request, request.path_params["name"], operation.role):
+                # Nothing is read of what a stranger or a reader sends.
                 await self._authorized(request, operation.role, _both)
-            body = await bounds.read(request)
+            async with self.access.body(request, bounds) as body:
 
-            def answer(campaign: Campaign, right: Right) -> bytes:
-                _require_json(request)
-                reached = campaign.on(TokenTerms(right.token))
-                return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
+                def answer(campaign: Campaign, right: Right) -> bytes:
+                    _require_json(request)
+                    reached = campaign.on(TokenTerms(right.token))
+                    return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
 
-            return _private(await self._authorized(request, operation.role, answer))
+                return _private(await self._authorized(request, operation.role, answer))
 
         return Route("/campaigns/{name}" + operation.path, operate, methods=["POST"])
 

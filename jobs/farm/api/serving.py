@@ -28,6 +28,8 @@ from langford.errors import BadInput, MachineFailed
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
+RECEIVED_AHEAD = 64 * 1024
+"""Bytes of a connection that the system holds until they are read."""
 HANDSHAKE_SECONDS = 10.0
 ACCEPTED_AT_ONCE = 1
 """Connections that are accepted in one iteration of the event loop, which delays the requests of workers."""
@@ -47,7 +49,9 @@ def socket_of(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server((str(address[0]), port), family=family, backlog=BACKLOG)
-        # The connections inherit this option.  Without it the second part of an answer waits until the client
+        # The connections inherit these options.  What waits to be read is memory of the system.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_AHEAD)
+        # Without it the second part of an answer waits until the client
         # acknowledges the first one, for up to 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener

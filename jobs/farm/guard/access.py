@@ -8,7 +8,8 @@ anything.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -20,41 +21,51 @@ from db.records import Right
 from db.states import Role
 from db.work import tokens
 from jobs.farm.guard import cookie
+from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.connections import address_of
 from jobs.farm.guard.defence import Defence
 from jobs.farm.guard.limits import TooManyRequests
-from jobs.farm.guard.shares import Lane, Payer
+from jobs.farm.guard.protocol import PIECE
+from jobs.farm.guard.shares import Lane, Payer, Places
 
 MAX_KNOWN_TOKENS = 10_000
 WORKING, READING = 16, 4
 """How many requests may use the ledger at the same time; and how many may wait for a status, which takes long."""
+BODIES, BODIES_OF_A_PAYER = 16, 4
+"""How many bodies that are larger than a piece are read or used at the same time, of all and of one token."""
 PAYER = "langford.payer"
 """Where the scope of a request keeps who is charged for it."""
 T = TypeVar("T")
 
 
 class KnownTokens:
-    """The tokens that were valid when they were last looked up; used on the event loop only.
+    """The tokens that were valid when they were last looked up, with their roles; used on the event loop only.
 
-    They only decide who is charged for a request: the tokens of each request are looked up again, so that a token
-    gives no right from the moment when it is revoked.
+    They only decide who is charged for a request, and whether its body is worth reading: the tokens of each request
+    are looked up again, so that a token gives no right from the moment when it is revoked.
     """
 
     def __init__(self, most: int = MAX_KNOWN_TOKENS) -> None:
         """``most``: how many tokens are remembered; the least recently used ones are forgotten."""
         self._most = most
-        # By the SHA-256 of the token, ordered by their last use.
-        self._known: dict[str, None] = {}
+        # The role by the UUID of each campaign, by the SHA-256 of the token, ordered by their last use.
+        self._known: dict[str, dict[str, Role]] = {}
 
     def first_known(self, carried: Collection[str]) -> str | None:
         """The SHA-256 of the first of some tokens that is known; None: none is."""
         return next((digest for digest in map(tokens.digest, carried) if digest in self._known), None)
 
-    def note(self, token: str, is_valid: bool) -> None:
+    def gives(self, carried: Collection[str], campaign: str, role: Role) -> bool:
+        """Whether one of some tokens gave a role in a campaign, by its UUID."""
+        given = (self._known.get(digest, {}).get(campaign) for digest in map(tokens.digest, carried))
+        return any(each is not None and each.includes(role) for each in given)
+
+    def note(self, token: str, roles: dict[str, Role]) -> None:
+        """``roles``: by the UUID of each campaign; none: it is not valid."""
         digest = tokens.digest(token)
         self._known.pop(digest, None)
-        if is_valid:
-            self._known[digest] = None
+        if roles:
+            self._known[digest] = roles
             if len(self._known) > self._most:
                 del self._known[next(iter(self._known))]
 
@@ -74,6 +85,7 @@ class Access:
         self._proxies, self._sessions = frozenset(defence.proxies), defence.sessions
         self._known_tokens = KnownTokens()
         self._working, self._reading = Lane(defence.charges, WORKING), Lane(defence.charges, READING)
+        self._bodies = Places(defence.charges, BODIES, BODIES_OF_A_PAYER)
 
     def address(self, request: Request) -> str:
         return address_of(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")), self._proxies)
@@ -173,6 +185,23 @@ class Access:
 
         return await self._with_rights(request, tokens, with_right)
 
+    def gave(self, request: Request, name: str, role: Role) -> bool:
+        """Whether the tokens of a request gave a role in a campaign when they were last looked up."""
+        campaign = self.campaigns.get(name)
+        return campaign is not None and self._known_tokens.gives(self.tokens(request), campaign.record.uuid, role)
+
+    @asynccontextmanager
+    async def body(self, request: Request, bounds: Bounds) -> AsyncIterator[bytes]:
+        """The body of a request, while it is used: a large one is read at the turn of its payer.
+
+        Raises BodyTooLarge, before anything is read where the head says so.
+        """
+        if bounds.require(request) <= PIECE:
+            yield await bounds.read(request)
+        else:
+            async with self._bodies.of(self.payer(request)):
+                yield await bounds.read(request)
+
     async def read(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
         """Call a function that may wait for a status, in one of the threads for that."""
         return await self._reading.run(self.payer(request), partial(function, *arguments))
@@ -198,11 +227,12 @@ class Access:
             return await self._working.run(payer, look_up)
         finally:
             if found is not None:
-                self._note(request, tokens, {right.token for right in found})
+                self._note(request, tokens, found)
 
-    def _note(self, request: Request, tokens: Sequence[str], valid: Collection[str]) -> None:
+    def _note(self, request: Request, tokens: Sequence[str], rights: Iterable[Right]) -> None:
         for token in tokens:
-            self._known_tokens.note(token, token in valid)
+            given = {right.campaign: right.role for right in rights if right.token == token}
+            self._known_tokens.note(token, given)
         known = self._known_tokens.first_known(tokens)
         if known is not None:
             request.scope[PAYER] = payer = Payer(known)

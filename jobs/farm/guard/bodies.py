@@ -29,11 +29,16 @@ class Bounds:
     nested: int  # number of opening brackets and braces, including those within texts
     values: int  # number of commas, including those within texts
 
+    def require(self, request: Request) -> int:
+        """How many bytes the body has at most, by its head; raises BodyTooLarge."""
+        said = request.headers.get("content-length", "")
+        size = int(said[:20]) if said.isascii() and said.isdecimal() else self.size
+        if size > self.size:
+            raise self._too_large
+        return size
+
     async def read(self, request: Request) -> bytes:
         """Raises BodyTooLarge."""
-        said = request.headers.get("content-length", "")
-        if said.isascii() and said.isdecimal() and int(said[:20]) > self.size:
-            raise self._too_large
         chunks, size = [], 0  # put together once: a large body that grows is copied again and again
         async for chunk in request.stream():
             chunks.append(chunk)

@@ -75,7 +75,7 @@ class Reins:
 
     def resume_reading(self) -> None:
         self.wanted = True
-        self._protocol.enqueue()
+        self._protocol.go_on()
 
     def hold(self) -> None:
         self._transport.pause_reading()
@@ -155,6 +155,11 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         if self._arrived:
             self._reins.hold()
 
+    def go_on(self) -> None:
+        """Read what an application asks for that has waited until it had a use for it."""
+        self.enqueue()
+        self._wait()
+
     def enqueue(self) -> None:
         """Have what has arrived parsed; if that is all, read on.
 
@@ -189,9 +194,11 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         if self.transport.is_closing():
             self._arrived = b""
             return
-        piece, self._arrived = self._arrived, b""
+        piece, self._arrived, before = self._arrived, b"", self._part
         self._unended += len(piece)
         super().data_received(piece)
+        if before is Part.HEADERS and self._part is Part.BODY and self._is_answering:
+            self.flow.pause_reading()  # until the application asks for the body
         if self._part is Part.HEADERS and self._unended > MAX_HEADERS:
             self.send_400_response(LARGE)
         self._wait()
@@ -255,7 +262,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     def _wait(self) -> None:
         """Start the time of what shall arrive next, unless it runs."""
         awaited: Part | None = self._part
-        if self._part is Part.HEADERS and self._is_answering:
+        if self._is_answering and (self._part is Part.HEADERS or not self._reins.wanted):
             awaited = None
         elif self._part is Part.BODY and not self._is_answering:
             awaited = Part.UNWANTED

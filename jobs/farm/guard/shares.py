@@ -13,9 +13,9 @@ import math
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from types import coroutine
 from typing import Any, Generic, TypeVar
@@ -179,21 +179,17 @@ class Turns:
             self._take(*found)
 
 
-class Lane:
-    """Threads in which requests are answered, few of one payer at a time; used on the event loop only."""
+class Places:
+    """Places for requests, few of one payer; used on the event loop only."""
 
-    def __init__(self, charges: Charges, at_once: int) -> None:
+    def __init__(self, charges: Charges, at_once: int, of_a_payer: int) -> None:
         self._charges, self._queue = charges, Queue[asyncio.Future[None]](charges)
-        self._at_once, self._threads, self._running = at_once, ThreadPoolExecutor(at_once), Counter[str]()
-        # The payer that asked last, and when another one than before asked.
-        self._asked, self._changed = "", -math.inf
+        self._at_once, self._of_a_payer, self._running = at_once, of_a_payer, Counter[str]()
 
-    async def run(self, payer: Payer, function: Callable[[], T]) -> T:
-        """Call a function in a thread at the turn of its payer, who is charged for it."""
+    @asynccontextmanager
+    async def of(self, payer: Payer) -> AsyncIterator[None]:
+        """A place for a payer, at its turn, until the end of the block."""
         turn = asyncio.get_running_loop().create_future()
-        if self._asked not in ("", payer.group):
-            self._changed = self._charges.now
-        self._asked = payer.group
         self._queue.put(payer, turn)
         self._start()
         try:
@@ -202,21 +198,19 @@ class Lane:
             if not turn.cancelled():  # it was its turn already
                 self._end(payer)
             raise
-
-        def charged() -> T:
-            with self._charges.charging(payer):
-                return function()
-
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, charged)
+            yield
         finally:
             self._end(payer)
 
+    @property
+    def most(self) -> int:
+        """How many places one payer may have now."""
+        return self._of_a_payer
+
     def _start(self) -> None:
         while self._running.total() < self._at_once:
-            is_alone = self._charges.now - self._changed > ALONE_SECONDS
-            most = OF_A_PAYER if is_alone else 1
-            found = self._queue.next(lambda payer, most=most: self._running[payer.group] < most)  # type: ignore[misc]
+            found = self._queue.next(lambda payer: self._running[payer.group] < self.most)
             if found is None:
                 return
             payer, turn = found
@@ -229,6 +223,34 @@ class Lane:
         if not self._running[payer.group]:
             del self._running[payer.group]
         self._start()
+
+
+class Lane(Places):
+    """Threads in which requests are answered, few of one payer at a time."""
+
+    def __init__(self, charges: Charges, at_once: int) -> None:
+        super().__init__(charges, at_once, OF_A_PAYER)
+        self._threads = ThreadPoolExecutor(at_once)
+        # The payer that asked last, and when another one than before asked.
+        self._asked, self._changed = "", -math.inf
+
+    async def run(self, payer: Payer, function: Callable[[], T]) -> T:
+        """Call a function in a thread at the turn of its payer, who is charged for it."""
+        if self._asked not in ("", payer.group):
+            self._changed = self._charges.now
+        self._asked = payer.group
+
+        def charged() -> T:
+            with self._charges.charging(payer):
+                return function()
+
+        async with self.of(payer):
+            return await asyncio.get_running_loop().run_in_executor(self._threads, charged)
+
+    @property
+    def most(self) -> int:
+        is_alone = self._charges.now - self._changed > ALONE_SECONDS
+        return self._of_a_payer if is_alone else 1
 
 
 @coroutine
