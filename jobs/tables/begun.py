@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from db import Campaign, Ledger
-from jobs.tables.entries import RowPattern, representative
 from jobs.tables.method_choice import MethodChoice
 from langford.methods import PlanKey
 from langford.problem import Problem
+from langford.problem.pattern import Pattern
 
 
 class Found(NamedTuple):
@@ -25,15 +25,15 @@ class Found(NamedTuple):
 class Begun:
     """The campaigns of a ledger, as they are when they are first asked for.
 
-    A problem and the one whose rows are read backwards have one count, and the same campaigns.
+    Problems of one pattern have the same campaigns.
     """
 
     def __init__(self, ledger: Ledger | None, choice: MethodChoice) -> None:
         self._choice = choice
-        self._campaigns: dict[tuple[str, RowPattern], list[Campaign]] = {}
-        self._found: dict[tuple[str, RowPattern], list[Found]] = {}
+        self._campaigns: dict[Pattern, list[Campaign]] = {}
+        self._found: dict[Pattern, list[Found]] = {}
         for campaign in [] if ledger is None else ledger.campaigns():
-            self._campaigns.setdefault(_rows(campaign.problem), []).append(campaign)
+            self._campaigns.setdefault(campaign.problem.pattern, []).append(campaign)
 
     def first(self, problem: Problem) -> Found | None:
         """A finished campaign, else one by the method of choice."""
@@ -51,11 +51,11 @@ class Begun:
 
     def _of(self, problem: Problem, beside: PlanKey | None = None) -> list[Found]:
         """Those of other sums than that of a plan, if one is given."""
-        rows = _rows(problem)
-        if rows not in self._found:
-            self._found[rows] = [_found(campaign) for campaign in self._campaigns.get(rows, [])]
+        pattern = problem.pattern
+        if pattern not in self._found:
+            self._found[pattern] = [_found(campaign) for campaign in self._campaigns.get(pattern, [])]
         sum_beside = beside and (beside.method, beside.seed)
-        return [each for each in self._found[rows] if _sum(each.campaign) != sum_beside]
+        return [each for each in self._found[pattern] if _sum(each.campaign) != sum_beside]
 
 
 def _finished(known: Sequence[Found]) -> Found | None:
@@ -67,11 +67,6 @@ def _nearest(known: Sequence[Found], method: str) -> Found | None:
     """The one by this method of which the least is left, a live one if there is any."""
     by_method = [each for each in known if each.campaign.key.method == method]
     return min(by_method, key=lambda each: (not each.live, each.left), default=None)
-
-
-def _rows(problem: Problem) -> tuple[str, RowPattern]:
-    """The same for a problem of a variant and the one whose rows are read backwards."""
-    return problem.variant, representative(problem)
 
 
 def _sum(campaign: Campaign) -> tuple[str, int]:

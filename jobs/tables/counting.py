@@ -18,7 +18,7 @@ from jobs.reach.patience import Calls, Patience
 from jobs.run.loop import OUT_OF_TIME, Run
 from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun
-from jobs.tables.entries import Entry, Row, RowPattern, representative
+from jobs.tables.entries import Entry, Row
 from jobs.tables.forecast import TableForecast
 from jobs.verify.agreement import agreement, recomputing
 from jobs.verify.confirmation import confirming_plan
@@ -27,6 +27,7 @@ from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.methods.speed import KnownFrom, Speed
 from langford.problem import Problem
+from langford.problem.pattern import Pattern
 from langford.problem.reference import known_of
 from langford.words import seconds_left, several
 
@@ -85,18 +86,18 @@ class TableCounting:
             Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
             CheckFailed: a count contradicts a second one, or what is known of it.
         """
-        counted: dict[RowPattern, tuple[Counted, Counted | None]] = {}
+        counted: dict[Pattern, tuple[Counted, Counted | None]] = {}
         later = []
         with self._workers:
             for problem in self._forecast.expected:
                 try:
-                    counted[representative(problem)] = self._patiently_counted(problem, len(counted))
+                    counted[problem.pattern] = self._patiently_counted(problem, len(counted))
                 except Interrupted:
                     raise
                 except Incomplete:
                     later.append(problem)
             for problem in later:
-                counted[representative(problem)] = self._patiently_counted(problem, len(counted))
+                counted[problem.pattern] = self._patiently_counted(problem, len(counted))
         return [_row(entry, counted) for entry in self._forecast.entries]
 
     @property
@@ -130,9 +131,10 @@ class TableCounting:
         second = self._finish(problem, 1, self._confirming(problem, campaign), number)
         if first.count.arrangements != second.count.arrangements:
             _require_agreement(problem, second)
+            one, other = (problem.published(each.count.arrangements) for each in (first, second))
             raise CheckFailed(
-                f"{problem}: {first.name} counts {first.count.published:,} and {second.name} "
-                f"{second.count.published:,}; find the wrong result with {recomputing(first.name, second.name)}"
+                f"{problem}: {first.name} counts {one:,} and {second.name} {other:,}; find the wrong result with "
+                f"{recomputing(first.name, second.name)}"
             )
         return first, second
 
@@ -206,10 +208,11 @@ class TableCounting:
 
 def _require_agreement(problem: Problem, counted: Counted) -> None:
     """Raises CheckFailed when what is known of a count contradicts it."""
-    known = agreement(problem, counted.count.published)
+    number = problem.published(counted.count.arrangements)
+    known = agreement(problem, number)
     if known.agrees is False:
         raise CheckFailed(
-            f"{problem} = {counted.count.published:,} is wrong ({known.words}); find the "
+            f"{problem} = {number:,} is wrong ({known.words}); find the "
             f"wrong result with {recomputing(counted.name)}"
         )
 
@@ -218,12 +221,12 @@ def _method_words(key: PlanKey) -> str:
     return f"{key.method} with seed {key.seed}" if key.seed else key.method
 
 
-def _row(entry: Entry, counted: Mapping[RowPattern, tuple[Counted, Counted | None]]) -> Row:
+def _row(entry: Entry, counted: Mapping[Pattern, tuple[Counted, Counted | None]]) -> Row:
     problems = [problem for problem in entry.problems if not problem.obstruction]
-    shapes = dict.fromkeys(representative(problem) for problem in problems)
-    firsts = [counted[shape][0] for shape in shapes]
-    seconds = [second for _, second in (counted[shape] for shape in shapes) if second is not None]
-    counts = [counted[representative(problem)][0].count.arrangements for problem in problems]
+    sums = [counted[pattern] for pattern in dict.fromkeys(problem.pattern for problem in problems)]
+    firsts = [first for first, _ in sums]
+    seconds = [second for _, second in sums if second is not None]
+    counts = [counted[problem.pattern][0].count.arrangements for problem in problems]
     known = known_of(problems)
     if known is not None and known.arrangements != sum(counts):
         source, find = (
@@ -243,7 +246,7 @@ def _row(entry: Entry, counted: Mapping[RowPattern, tuple[Counted, Counted | Non
         tuple(dict.fromkeys(each.method for each in seconds)),
         fsum(each.seconds for each in (*firsts, *seconds)),
         tuple(dict.fromkeys(words for each in (*firsts, *seconds) for words in each.sources)),
-        any(all(each.unpromised for each in sums if each is not None) for sums in map(counted.__getitem__, shapes)),
+        any(all(each.unpromised for each in both if each is not None) for both in sums),
     )
 
 

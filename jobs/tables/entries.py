@@ -16,8 +16,6 @@ from langford.version import __version__
 
 MAX_PROBLEMS = 10_000
 """In a table, counted or not."""
-RowPattern = tuple[tuple[int, ...], int, int, tuple[int, ...]]
-"""Differences, copies, places and empty places, read in the direction that makes these the smallest."""
 NEW, ZERO, UNPROMISED = "none known", "none can exist", "imported without a promise"
 """What is known of a count: no published value, a proof that it is 0, or no published value and no evidence but a
 file; otherwise the published sequence that has it."""
@@ -133,18 +131,12 @@ def entries(family: Family) -> list[Entry]:
     return found
 
 
-def representative(problem: Problem) -> RowPattern:
-    """The same for two problems of which each is the other, or the other read backwards: they have one count."""
-    backwards = tuple(sorted(problem.places + 1 - hole for hole in problem.empty))
-    return problem.differences, problem.copies, problem.places, min(problem.empty, backwards)
-
-
 def _choices(family: Family, n: int) -> Iterator[dict[str, int]]:
-    """Two holes in ascending order."""
+    """The values of the parameters of each member."""
     parameters = VARIANTS[family.variant].parameters
     for chosen in product(*(_values(each, n, family.values.get(each.keyword)) for each in parameters)):
         values = {each.keyword: value for each, value in zip(parameters, chosen, strict=True)}
-        if values.get("hole", 0) < values.get("second_hole", n * n + 4):
+        if VARIANTS[family.variant].has(n, values):
             yield values
 
 

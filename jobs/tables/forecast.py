@@ -7,7 +7,7 @@ from math import fsum
 
 from db import Ledger
 from jobs.tables.begun import Begun
-from jobs.tables.entries import Entry, representative
+from jobs.tables.entries import Entry
 from jobs.tables.method_choice import MethodChoice
 from langford.devices import Device
 from langford.methods import PlanKey
@@ -42,7 +42,7 @@ class TableForecast:
         """
         self.entries, self.sums = entries, 1 + confirm
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
-        problems = {representative(problem): problem for problem in reversed(wanted)}
+        problems = {problem.pattern: problem for problem in reversed(wanted)}
         self.choice = MethodChoice(problems.values(), devices)
         begun = Begun(ledger, self.choice)
         left = {problem: self._parts_left(problem, begun) for problem in problems.values()}

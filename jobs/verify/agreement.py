@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from langford.errors import MethodDoesNotApply
-from langford.methods.backtracking.limits import refusal
+from langford.methods.backtracking import Miller
 from langford.problem import Problem
 from langford.problem.reference import cited, published
 
@@ -71,7 +71,7 @@ class Agreement:
             return f"{than} the published value {self.published:,} ({cited(self.problem)})"
         far = self.standard_errors
         if far is None or self.estimate is None:
-            return "not compared: no published value, and the random-walk estimate is too uncertain"
+            return "not compared: no published value, and no reliable estimate by random walks"
         return (
             f"{than} a random-walk estimate of {self.estimate:.4g} ± {self.standard_error:.2g} "
             f"({far:.1f} standard errors; no published value)"
@@ -95,7 +95,7 @@ def agreement(problem: Problem, count: int) -> Agreement:
         count: as the literature counts it, see :meth:`langford.problem.Problem.published`.
     """
     known = published(problem)
-    if known is not None or refusal(problem):
+    if known is not None or Miller().refusal(problem):
         return Agreement(problem, count, known)
     from langford.methods.backtracking.estimation import estimate
 

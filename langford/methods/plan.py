@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -206,6 +206,8 @@ class Method(ABC):
     unit: ClassVar[str]  # what Plan.work counts, "points" or "nodes"
     # By kind of device, what imports and returns its evaluators: a class with a method on(plan, device)
     evaluators: ClassVar[Mapping[str, Callable[[], Any]]]
+    conditions: ClassVar[Collection[str]] = ()  # those of variants that it can require, besides none
+    circles: ClassVar[bool] = True  # whether it counts circles
     seeded: ClassVar[bool] = False  # whether a seed chooses among many sums with the same total
     # A later version, by name, which is the faster one wherever it applies; None: there is none
     superseded_by: ClassVar[str | None] = None
@@ -239,12 +241,24 @@ class Method(ABC):
         """The measured figures of the method: its tables in ``speeds.toml``.  Raises BadSpeeds."""
         return speeds_of(self.name)
 
-    @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
         """Why the method cannot count a problem, in words; None when it can.
 
         Args:
             problem: any one.
+        """
+        if problem.condition and problem.condition not in self.conditions:
+            return f"it cannot require that arrangements are {problem.condition}"
+        if problem.circle and not self.circles:
+            return "it counts rows on a line, not on a circle"
+        return self.limit(problem)
+
+    @abstractmethod
+    def limit(self, problem: Problem) -> str | None:
+        """The limit of the method that a problem exceeds, in words; None: it can count the problem.
+
+        Args:
+            problem: of a kind that it counts: without a condition, or with one of ``conditions``.
         """
 
     @abstractmethod

@@ -54,7 +54,7 @@ def mirror_congruence(problem: Problem) -> Congruence | None:
     """The congruence of the number of all arrangements that a mirror forces, at once; None: there is no mirror."""
     if problem.up_to:
         return Congruence(problem.images, problem.self_mirrored)
-    if not problem.circle:
+    if not problem.circle or problem.condition:
         return None
     found = [
         (order, reflection)
@@ -71,9 +71,9 @@ def mirror_congruence(problem: Problem) -> Congruence | None:
 def unit_congruences(problem: Problem) -> Iterator[Congruence]:
     """The congruences of the count of a circle, as the literature counts it, modulo powers of odd primes.
 
-    Each takes seconds at most.  A row on a line has none.
+    Each takes seconds at most.  A row on a line has none, nor has a problem with a condition.
     """
-    if not problem.circle:
+    if not problem.circle or problem.condition:
         return
     m = problem.places
     largest: dict[int, tuple[int, int, Map]] = {}

@@ -20,6 +20,7 @@ from langford.errors import BadProblem, whole
 from langford.problem.bounds import require_circle, require_lengths, require_sizes
 from langford.problem.existence import obstruction
 from langford.problem.grammar import COPIES, EMPTY, OVER, SETS, listed, number, read
+from langford.problem.pattern import Pattern
 from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
 from langford.words import several
 
@@ -81,7 +82,7 @@ class Problem:
             raise BadProblem(f"{variant} starts at n = {chosen.least}, not {n}")
         by_name = chosen.values(n, values)
         differences, empty = tuple(chosen.differences(n, **by_name)), tuple(chosen.empty(n, **by_name))
-        if any(hole >= following for hole, following in pairwise(empty)):
+        if not chosen.has(n, by_name):
             raise BadProblem(f"{variant} leaves two places empty: give the first one as hole")
         places = copies * len(differences) + len(empty)
         require_lengths(differences[-1], places)
@@ -334,12 +335,28 @@ class Problem:
         number of terms of Godfrey's sum S_d, which bounds |S_d|."""
         return {d: len(self.placements(d)) for d in self.differences}
 
-    # -- symmetry and existence -----------------------------------------------------
+    # -- identity, symmetry and existence -------------------------------------------
+
+    @property
+    def condition(self) -> str:
+        """What else its arrangements have to be, see :attr:`Variant.condition`; empty: nothing."""
+        return "" if self.variant == DIFFERENCES else VARIANTS[self.variant].condition
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """The same for two problems that are the same.
+
+        >>> Problem.named("near-skolem", 8, missing=1).pattern == Problem.langford(7).pattern
+        True
+        """
+        return Pattern.of(self.circle, self.differences, self.copies, self.places, self.empty, self.condition)
 
     @cached_property
     def mirrored(self) -> bool:
         """Whether reading the row backwards maps arrangements to arrangements."""
-        return not self.circle and all(self.places + 1 - hole in self.empty for hole in self.empty)
+        if self.circle or self.condition:
+            return False
+        return all(self.places + 1 - hole in self.empty for hole in self.empty)
 
     @property
     def images(self) -> int:
@@ -348,9 +365,11 @@ class Problem:
 
         The differences of such a circle are 1 to half of its places; one pair alone is its own image.
         """
-        if self.circle and not self.empty:
+        if not self.up_to:
+            return 1
+        if self.circle:
             return 2 * self.places if self.n > 1 else 1
-        return 2 if self.mirrored else 1
+        return 2
 
     @cached_property
     def self_mirrored(self) -> int:
@@ -386,7 +405,7 @@ class Problem:
     def up_to(self) -> str:
         """The symmetries whose images :meth:`published` counts once, in words; empty: there are none."""
         if self.circle:
-            return "" if self.empty else "rotation and reflection"
+            return "" if self.empty or self.condition else "rotation and reflection"
         return "reversal" if self.mirrored else ""
 
     @cached_property

@@ -96,10 +96,9 @@ def _problem(arrangement: Sequence[int], places: Mapping[int, list[int]], offset
     empty = [place for place, label in enumerate(arrangement, 1) if not label]
     listed = Problem.from_differences([label + offset for label in places], None, empty, copies, circle)
     for variant in VARIANTS.values():
-        if variant.circle == circle and variant.label_offset == offset and (copies == 2 or not variant.pairs_only):
-            named = _named(variant, listed)
-            if named is not None and (named.differences, named.empty) == (listed.differences, listed.empty):
-                return named
+        named = _named(variant, listed) if variant.label_offset == offset else None
+        if named is not None and named.pattern == listed.pattern and named.empty == listed.empty:  # not an image
+            return named
     return listed
 
 

@@ -1,7 +1,6 @@
-"""Published counts, looked up by the row itself; no counting code reads this.
+"""Published counts, looked up by the pattern of a problem; no counting code reads this.
 
-Two problems have one count where they are the same row: read in either direction, and without the empty places at
-its ends.  So near-Skolem rows without 1, or differences 2..12 given as such, have the published count of L(2,11).
+So near-Skolem rows without 1, or differences 2..12 given as such, have the published count of L(2,11).
 
 The terms were looked up in November 2026 in the files of the OEIS (github.com/oeis/oeisdata), as of 2025; a(12) and
 a(13) of A002047 are of 7 December 2025.  L(4,24), found by T. Saito and S. Hayasaka and by R. Noble, is from J. E.
@@ -15,12 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from langford.problem.pattern import Pattern
 from langford.problem.problem import Problem
 from langford.problem.sequences import IN_WORDS
-
-Row = tuple[bool, tuple[int, ...], int, int, tuple[int, ...]]
-"""Whether it is a circle, differences, copies, places and empty places, read in the direction that makes these the
-smallest; on a circle also from the place that does."""
 
 
 @dataclass(frozen=True)
@@ -167,24 +163,9 @@ SEQUENCES = {
 """By name; of two that state a count, the one that is cited comes first."""
 
 
-def row_of(problem: Problem) -> Row:
-    """The same for two problems that are the same row."""
-    if problem.circle:
-        ways = (
-            tuple(sorted(way * (place - first) % problem.places for place in problem.empty))
-            for first in problem.empty
-            for way in (1, -1)
-        )
-        return True, problem.differences, problem.copies, problem.places, min(ways, default=())
-    first, last = problem.filled[0], problem.filled[-1]
-    empty = [place for place in problem.empty if first < place < last]
-    forwards, backwards = (tuple(sorted(abs(place - end) for place in empty)) for end in (first, last))
-    return False, problem.differences, problem.copies, last - first + 1, min(forwards, backwards)
-
-
 def known_of(problems: Iterable[Problem]) -> Known | None:
     """What is published of the count of some problems together; None: nothing.  Those that cannot exist are 0."""
-    return _by_rows().get(_key(problems))
+    return _by_patterns().get(_key(problems))
 
 
 def published(problem: Problem) -> int | None:
@@ -203,13 +184,13 @@ def cited(problem: Problem) -> str | None:
     return known.source(problem.published(known.arrangements), not problem.mirrored, problem.order)
 
 
-def _key(problems: Iterable[Problem]) -> tuple[Row, ...]:
-    return tuple(sorted(row_of(problem) for problem in problems if not problem.obstruction))
+def _key(problems: Iterable[Problem]) -> tuple[Pattern, ...]:
+    return tuple(sorted(problem.pattern for problem in problems if not problem.obstruction))
 
 
 @cache
-def _by_rows() -> Mapping[tuple[Row, ...], Known]:
-    found: dict[tuple[Row, ...], Known] = {}
+def _by_patterns() -> Mapping[tuple[Pattern, ...], Known]:
+    found: dict[tuple[Pattern, ...], Known] = {}
     for sequence in SEQUENCES.values():
         for index in range(sequence.first, sequence.last + 1):
             key = _key(sequence.rows(index))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from langford.errors import BadProblem, whole
 from langford.extensions import Registry
@@ -77,6 +78,9 @@ class Variant:
     pairs_only: bool = True  # whether it is defined for two copies of each colour only
     label_offset: int = 0  # the customary name of a colour is its difference less this
     circle: bool = False  # whether the row is a circle
+    # What else its arrangements have to be, completing "arrangements that are …": "planar".  Only methods with this
+    # condition count them, and none of their images is taken for another one
+    condition: str = ""
     meaning: str = ""  # differences and places; N is the order, K and L are the values of its parameters
 
     def require_known(self, given: Mapping[str, object]) -> None:
@@ -86,6 +90,11 @@ class Variant:
             if value is not None and name not in known:
                 takes = ", ".join(parameter.name for parameter in self.parameters) or "no parameter"
                 raise BadProblem(f"{self.name} takes {takes}: leave {name.replace('_', '-')} out")
+
+    def has(self, n: int, values: Mapping[str, int]) -> bool:
+        """Whether there is a member of order n: two empty places are different ones, and the first comes first."""
+        empty = tuple(self.empty(n, **values))
+        return all(hole < following for hole, following in pairwise(empty))
 
     def values(self, n: int, given: Mapping[str, int | None]) -> dict[str, int]:
         """By their names in Python, as ``given``, where None is not given; raises BadProblem."""

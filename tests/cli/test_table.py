@@ -26,7 +26,7 @@ from jobs.console import Console, Step
 from jobs.pools import evaluation
 from jobs.reach.outbox import Outbox
 from jobs.tables.counting import Interrupted, TableCounting
-from jobs.tables.entries import Family, entries, representative
+from jobs.tables.entries import Family, entries
 from jobs.tables.forecast import TableForecast
 from jobs.tables.method_choice import MethodChoice
 from langford.arithmetic.residue import residue
@@ -95,7 +95,7 @@ def test_a_sum_over_all_holes_counts_rows_that_mirror_each_other_once(langford: 
         holes = [arrangements(Problem.named("extended-skolem", n, hole=hole)) for hole in range(1, 2 * n + 2)]
         assert int(row["count"]) == int(row["arrangements"]) == sum(holes)
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        shapes = [representative(campaign.problem) for campaign in ledger.campaigns()]
+        shapes = [campaign.problem.pattern for campaign in ledger.campaigns()]
     assert len(shapes) == len(set(shapes))
 
 

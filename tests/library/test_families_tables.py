@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import langford
-from jobs.tables.entries import Entry, Row, Table, entries, representative
+from jobs.tables.entries import Entry, Row, Table, entries
 from langford.problem import Problem
 from langford.problem.reference import known_of
 from langford.problem.variants import VARIANTS
@@ -26,7 +26,7 @@ def counted(entry: Entry, known: dict[object, int]) -> Row:
     """The row of an entry, counted here; rows that mirror each other once."""
     sums = []
     for problem in entry.problems:
-        shape = representative(problem)
+        shape = problem.pattern
         if shape not in known:
             # another sum than those of the tables, mostly
             plan = langford.plan(problem, None if problem.circle else "shifted", seed=2 if problem.circle else 0)

@@ -18,7 +18,6 @@ from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS
 from langford.methods.backtracking.kernels import rows
 from langford.methods.backtracking.kernels.backtrack import plus
-from langford.methods.backtracking.limits import refusal
 from langford.methods.polyphase import cuda
 from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
@@ -131,10 +130,10 @@ def test_godfreys_bytes_hold_sums_of_63_terms() -> None:
 
 
 def test_the_search_takes_what_its_words_hold() -> None:
-    assert refusal(Problem.langford(62)) is None
-    assert refusal(Problem.langford(63)) is not None  # a difference of 64
-    assert refusal(Problem.from_differences([1], empty=range(3, 129))) is None
-    assert refusal(Problem.from_differences([1], empty=range(3, 130))) is not None
+    assert METHODS["miller"].refusal(Problem.langford(62)) is None
+    assert METHODS["miller"].refusal(Problem.langford(63)) is not None  # a difference of 64
+    assert METHODS["miller"].refusal(Problem.from_differences([1], empty=range(3, 129))) is None
+    assert METHODS["miller"].refusal(Problem.from_differences([1], empty=range(3, 130))) is not None
 
 
 def test_residues_of_a_search_end_at_the_modulus() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from langford.problem import Problem
-from langford.problem.reference import SEQUENCES, Published, cited, known_of, published, row_of
+from langford.problem.reference import SEQUENCES, Published, cited, known_of, published
 from tests.support.brute_force import arrangements
 from tests.support.tables import TABLES, numbers_of, read_table
 
@@ -110,4 +110,4 @@ def test_rows_differ_where_their_counts_may() -> None:
         Problem.skolem(4), Problem.skolem(5), Problem.langford(4), Problem.skolem(4, 3), Problem.hooked_skolem(4),
         Problem.named("extended-skolem", 4, hole=3), Problem.named("rosa", 4),
     ]  # fmt: skip
-    assert len({row_of(problem) for problem in problems}) == len(problems)
+    assert len({problem.pattern for problem in problems}) == len(problems)

@@ -10,21 +10,26 @@ from pathlib import Path
 
 import pytest
 
+from langford.methods import METHODS
+from langford.methods.backtracking import explicit
 from langford.problem import Problem
 from langford.problem.variants import VARIANTS, Variant
 from langford.provenance import kernel_hash
+from tests.extensions.headed import CONDITION, HEADED, headed
 from tests.support import brute_force
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run
 from tests.support.ports import free_port
 
-INCLUSION = Path(__file__).parents[1] / "extensions" / "inclusion"
+EXTENSIONS = Path(__file__).parents[1] / "extensions"
 ENTRY_POINTS = """\
 [langford.methods]
 inclusion = inclusion:Inclusion
+heads = headed:Heads
 polyphase = inclusion:Inclusion
 
 [langford.families]
 sparse = sparse:SPARSE
+headed = headed:HEADED
 """
 SPARSE = """\
 from langford.problem.variants import Variant
@@ -37,9 +42,10 @@ def install(folder: Path, entry_points: str) -> dict[str, str]:
     """Unpack a program as an installer does; the variables with which every Python has it."""
     package = folder / "inclusion"
     package.mkdir(parents=True)
-    for file in INCLUSION.glob("*.py"):
+    for file in EXTENSIONS.glob("inclusion/*.py"):
         (package / file.name).write_text(file.read_text().replace("tests.extensions.", ""))
     (folder / "sparse.py").write_text(SPARSE)
+    (folder / "headed.py").write_text((EXTENSIONS / "headed.py").read_text())
     described = folder / "counting_more-1.0.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: counting-more\nVersion: 1.0\n")
@@ -122,6 +128,42 @@ def test_a_server_and_its_worker_find_them(
         server.wait()
     outcome = langford("result", name, "--json", variables=installed, in_process=False)
     assert int(json.loads(outcome.stdout)["count"]) == expected
+
+
+def test_a_family_with_a_condition_is_counted_by_its_method_and_by_nothing_else(
+    langford: Run, installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows without the condition are extended Skolem sequences, published, estimated and read backwards."""
+
+    def ended(*arguments: str, exits: int = 0) -> str:
+        done = langford(*arguments, variables=installed, in_process=False)
+        assert done.returncode == exits, (arguments, done.stdout, done.stderr)
+        return done.stdout if exits == 0 else done.stderr
+
+    monkeypatch.setitem(VARIANTS, "headed", HEADED)
+    member = ("headed", "6", "hole", "4")
+    problem, refusal = Problem.parse(" ".join(member)), f"it cannot require that arrangements are {CONDITION}"
+    right = headed(problem)
+    assert right != headed(Problem.parse("headed 6 hole 10"))  # the mirror image of its row
+    document = json.loads(ended("count", *member, "--json"))
+    assert (document["count"], document["method"], document["agrees"]) == (str(right), "heads", None)
+    for method in METHODS:
+        assert METHODS[method].refusal(problem) == refusal
+    assert f"{refusal}; use heads" in ended("count", *member, "--method", "miller", exits=2)
+    rows = json.loads(ended("table", "headed", "6", "--json"))
+    assert len(rows) == sum(2 * n + 1 for n in range(1, 7))
+    for row in rows:
+        each = Problem.named("headed", row["n"], hole=row["hole"])
+        known = "none can exist" if each.obstruction else "none known"
+        assert (int(row["count"]), row["known"]) == (headed(each), known), each
+    assert f"cannot estimate {problem}: {refusal}" in ended("estimate", *member, exits=2)
+    solved = ",".join(map(str, explicit.find(Problem.parse("extended-skolem 6 hole 4"))))
+    for asked in (("list", *member), ("draw", *member), ("draw", *member, "--cubes", solved)):
+        assert "cannot tell which are headed by the smallest colour" in ended(*asked, exits=2)
+    assert "extended Skolem(2,6) with hole 4" in ended("draw", "--cubes", solved)
+    name = "headed-6-hole-4-heads-0"
+    assert f"stored {right}, recomputed {right}: agrees" in ended("verify", name, "--sample", "100%")
+    assert "no reliable estimate" in ended("result", name)
 
 
 @pytest.mark.parametrize(

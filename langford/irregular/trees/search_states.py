@@ -18,8 +18,9 @@ from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
 from langford.irregular.rows import row_sums
 from langford.kernels.cpu.compiled import compiled_once
+from langford.methods.backtracking import Miller
 from langford.methods.backtracking.kernels.backtrack import count_starts, feasible
-from langford.methods.backtracking.limits import WORD_PLACES, refusal
+from langford.methods.backtracking.limits import WORD_PLACES
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 
@@ -87,7 +88,7 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
     a state.
     """
     place = place_of(device)
-    reason = "its row is a circle" if problem.circle else refusal(problem)
+    reason = "its row is a circle" if problem.circle else Miller().refusal(problem)
     if reason is None and place.on_gpu and problem.places > WORD_PLACES:
         reason = f"a GPU takes rows of up to {WORD_PLACES} places"
     if reason:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
-from langford.methods.backtracking.limits import refusal
+from langford.methods.backtracking.limits import MAX_DIFFERENCE, MAX_PLACES, WORD_PLACES
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
@@ -25,8 +25,15 @@ class BacktrackingMethod(Method):
 
     unit = "nodes"
 
-    def refusal(self, problem: Problem) -> str | None:
-        return refusal(problem)
+    def limit(self, problem: Problem) -> str | None:
+        """A search keeps the row in one machine word or two, and the colours in one."""
+        if problem.circle and problem.places > WORD_PLACES:
+            return f"backtracking keeps a circle in {WORD_PLACES} bits; {problem.places} places do not fit"
+        if problem.places > MAX_PLACES:
+            return f"backtracking keeps the row in {MAX_PLACES} bits; {problem.places} places do not fit"
+        if problem.differences[-1] > MAX_DIFFERENCE:
+            return f"backtracking takes differences up to {MAX_DIFFERENCE}, not {problem.differences[-1]}"
+        return None
 
     def depths(self, problem: Problem) -> range:
         """From the first colour placed to all of them."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from langford.errors import BadInput, BadSeed, MethodDoesNotApply, whole
 from langford.kernels.cpu.compiled import compiled_once
+from langford.methods.backtracking import Miller
 from langford.methods.backtracking.kernels.backtrack import random_walks
-from langford.methods.backtracking.limits import refusal
 from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random
 from langford.problem import Problem
 
@@ -51,14 +51,14 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     """Estimate the published count from ``walks`` independent random walks.
 
     Reproducible: walk k depends on (seed, k) alone.  Raises BadInput; BadSeed unless the seed is below 2⁶⁴;
-    MethodDoesNotApply for rows of more than 128 places.
+    MethodDoesNotApply where no search counts the problem.
     """
     walks, seed = whole("the number of walks", walks, BadInput), whole("a seed", seed, BadSeed)
     if not 1 <= walks <= MAX_WALKS:
         raise BadInput(f"the number of walks must be from 1 to {MAX_WALKS:,}, not {walks}")
     if not 0 <= seed < 2**64:
         raise BadSeed(f"the seed of an estimate must be from 0 to {2**64 - 1}, not {seed}")
-    reason = refusal(problem)
+    reason = Miller().refusal(problem)
     if reason:
         raise MethodDoesNotApply(f"cannot estimate {problem}: {reason}")
     if problem.obstruction:

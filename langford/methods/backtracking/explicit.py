@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from random import Random
 
-from langford.errors import TooExpensive
-from langford.methods.backtracking.limits import refusal
+from langford.errors import MethodDoesNotApply, TooExpensive
+from langford.methods.backtracking import Miller
 from langford.problem import Problem
 from langford.problem.recognition import places_of
 
@@ -26,7 +26,7 @@ PATIENCE = 20_000
 
 
 def iterate(problem: Problem) -> Iterator[Arrangement]:
-    """All arrangements in lexicographic order of places filled; raises TooExpensive.
+    """All arrangements in lexicographic order of places filled; raises TooExpensive, MethodDoesNotApply.
 
     Of mirror images, and of the rotations and reflections of a full circle, one.  Where the problem has an
     obstruction there is none, and no search.
@@ -41,7 +41,8 @@ def iterate(problem: Problem) -> Iterator[Arrangement]:
 
 
 def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
-    """Whether every colour's cubes stand at its distance and the right places are empty."""
+    """Whether all cubes are at their distances and the right places are empty; raises MethodDoesNotApply."""
+    _require_no_condition(problem)
     cubes, colours = places_of(arrangement), {problem.label(d): d for d in problem.differences}
     if len(arrangement) != problem.places or {*cubes} != {*colours}:
         return False
@@ -56,7 +57,7 @@ def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
 
 def is_uniform(problem: Problem) -> bool:
     """Whether :func:`sample` draws uniformly for this problem."""
-    return problem.n <= UNIFORM_COLOURS and refusal(problem) is None
+    return problem.n <= UNIFORM_COLOURS and Miller().refusal(problem) is None
 
 
 def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Arrangement]:
@@ -66,7 +67,7 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
     completions.  For larger n by a randomised depth-first search: every arrangement can
     occur, but not all with the same probability.
 
-    Raises TooExpensive when there is nothing to draw.
+    Raises TooExpensive when there is nothing to draw, and MethodDoesNotApply.
     """
     _require_drawable(problem)
     random = Random(seed)
@@ -78,7 +79,7 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
 def find(problem: Problem) -> Arrangement:
     """An arrangement from a randomised search, which needs no kernel: quick, but not uniform for any n.
 
-    Raises TooExpensive when there is none.
+    Raises TooExpensive when there is none, and MethodDoesNotApply.
     """
     _require_drawable(problem)
     return next(_searched(problem, Random()))
@@ -92,10 +93,20 @@ def _require_drawable(problem: Problem) -> None:
 
 
 def _require_reach(problem: Problem) -> None:
-    """Raises TooExpensive for a row in which no arrangement would be found."""
+    """Raises TooExpensive for a row in which no arrangement would be found, MethodDoesNotApply for a condition."""
+    _require_no_condition(problem)
     if problem.places > MAX_PLACES:
         raise TooExpensive(
             f"searches are limited to {MAX_PLACES} places; {problem} has {problem.places}: choose a smaller problem"
+        )
+
+
+def _require_no_condition(problem: Problem) -> None:
+    """Raises MethodDoesNotApply where it is unknown which arrangements satisfy the condition of a problem."""
+    if problem.condition:
+        raise MethodDoesNotApply(
+            f"arrangements of {problem} cannot be listed, drawn or checked: this program cannot tell which are "
+            f"{problem.condition}"
         )
 
 

@@ -33,11 +33,10 @@ class Godfrey(Method):
 
     name = "godfrey"
     unit = "points"
+    circles = False
     evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
 
-    def refusal(self, problem: Problem) -> str | None:
-        if problem.circle:
-            return "it counts rows on a line, not on a circle"
+    def limit(self, problem: Problem) -> str | None:
         if problem.copies != 2:
             return "the algebraic methods count pairs only"
         if widths.sum_bound(problem) > MAX_SUM:

@@ -30,7 +30,7 @@ class Necklace(Method):
     evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
     seeded = True
 
-    def refusal(self, problem: Problem) -> str | None:
+    def limit(self, problem: Problem) -> str | None:
         if not problem.circle:
             return "it counts rows on a circle, not on a line"
         if len(problem.empty) > 1:

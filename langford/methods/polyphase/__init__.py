@@ -28,11 +28,10 @@ class Polyphase(Method):
 
     name = "polyphase"
     unit = "points"
+    circles = False
     evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
 
-    def refusal(self, problem: Problem) -> str | None:
-        if problem.circle:
-            return "it counts rows on a line, not on a circle"
+    def limit(self, problem: Problem) -> str | None:
         from langford.methods.polyphase.tables import PolyphaseShape
 
         try:

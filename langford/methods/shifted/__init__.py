@@ -36,6 +36,7 @@ class Shifted(Method):
 
     name = "shifted"
     unit = "points"
+    circles = False
     evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
     seeded = True
     superseded_by: ClassVar[str | None] = "shifted2"
@@ -47,9 +48,7 @@ class Shifted(Method):
 
         return Sums
 
-    def refusal(self, problem: Problem) -> str | None:
-        if problem.circle:
-            return "it counts rows on a line, not on a circle"
+    def limit(self, problem: Problem) -> str | None:
         from langford.methods.shifted.tables import ShiftedShape
 
         try:
@@ -97,8 +96,8 @@ class Shifted2(Shifted):
 
         return Differences
 
-    def refusal(self, problem: Problem) -> str | None:
-        reason = super().refusal(problem)
+    def limit(self, problem: Problem) -> str | None:
+        reason = super().limit(problem)
         evens = sum(d % 2 == 0 for d in problem.differences)
         if reason is None and evens % 2 and self.forms.outline(problem).components.exchanged:
             reason = f"the mirror changes the signs of {evens} even factors, an odd number"

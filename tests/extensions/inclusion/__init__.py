@@ -31,7 +31,7 @@ class Inclusion(Method):
     evaluators: ClassVar = {"cpu": on_cpu}
     speeds = Speeds(others=Growth(instant=7, probe=7))
 
-    def refusal(self, problem: Problem) -> str | None:
+    def limit(self, problem: Problem) -> str | None:
         places = len(problem.filled)
         return (
             f"inclusion visits all sets of up to {MAX_PLACES} places, not {places}" if places > MAX_PLACES else None
