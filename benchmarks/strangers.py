@@ -109,7 +109,7 @@ def by_strangers(name: str) -> Iterator[Flood]:
     yield Flood("cookies of 16 junk tokens, a page", get(f"/{name}/", cookie(junk(16))))
     yield Flood("cookies of 16 junk tokens, /metrics", get("/metrics", cookie(junk(16))))
     yield Flood("a wrong token, a campaign", get(path, wrong))
-    yield Flood("a wrong token, a stream", get(f"{path}/stream", wrong))
+    yield Flood("a wrong token, the status", get(f"{path}/status", wrong))
     yield Flood("a wrong token, a lease", get(f"{path}/leases", wrong, method="POST", body="{}"))
     yield Flood("log-in", get("/-/log-in", form, method="POST", body=f"token={'x' * 43}"))
     yield Flood("no token, /", get("/"))
@@ -134,8 +134,7 @@ def by_readers(name: str, token: str, opened: str) -> Iterator[Flood]:
     right, path = bearer(token), f"/campaigns/{name}"
     yield Flood("reader: the campaign", get(path, right))
     yield Flood("reader: the status", get(f"{path}/status", right))
-    yield Flood("reader: the stream", get(f"{path}/stream", right))
-    yield Flood("reader: the stream, each on a new connection", get(f"{path}/stream", right), again=True)
+    yield Flood("reader: the status, each on a new connection", get(f"{path}/status", right), again=True)
     yield Flood("reader: /campaigns", get("/campaigns", right))
     yield Flood("reader: /campaigns with 16 tokens", get("/campaigns", opened))
     yield Flood("reader: /metrics", get("/metrics", right))

@@ -2,25 +2,23 @@
 
 The campaign is that of :mod:`running_campaign`, 1,000,000 tasks on SQLite, half of them done by 2,200 workers; 200
 more are simulated: each leases two tasks, gives them back, and asks again after some seconds, 12 claims a second
-together.  Rounds with 20 listeners of the stream and without any alternate, since much else may run on the
-machine; processor times are those of the server, claims are timed by the workers.
+together.  Rounds with 20 pages that ask for the status every two seconds and without any alternate, since
+much else may run on the machine; processor times are those of the server, claims are timed by the workers.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import random
-import selectors
-import socket
 import statistics
-import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 from harness import Figure, Report, Table
 from ledger_parts.running_campaign import FULL, QUICK, filled
@@ -33,6 +31,7 @@ from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerAway
 
 DASHBOARDS = 20
+EVERY_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -80,20 +79,15 @@ def claim_for_ever(url: str, campaign: str, token: str, load: Load, out: Any) ->
         out.put(time.perf_counter() - start)
 
 
-def listen(port: int, name: str, token: str, out: Any) -> None:
-    """Many dashboards, until this process is ended; (bytes, statuses) of what arrives go to ``out``."""
-    request = f"GET /campaigns/{name}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-    ready = selectors.DefaultSelector()
-    for _ in range(DASHBOARDS):
-        connection = socket.create_connection(("127.0.0.1", port))
-        connection.sendall(request.encode())
-        ready.register(connection, selectors.EVENT_READ)
+def watch(url: str, token: str, out: Any) -> None:
+    """Many dashboards, until this process is ended; the bytes of each status that arrives go to ``out``."""
+    shown = {"Authorization": f"Bearer {token}"}
+    pages = [httpx.Client(headers=shown) for _ in range(DASHBOARDS)]
     while True:
-        for key, _ in ready.select():
-            received = key.fileobj.recv(1 << 20)  # type: ignore[union-attr]
-            if not received:
-                sys.exit("the server has ended a stream")
-            out.put((len(received), received.count(b"data: {")))
+        start = time.monotonic()
+        for page in pages:
+            out.put(len(page.get(url).raise_for_status().content))
+        time.sleep(max(0.0, EVERY_SECONDS - (time.monotonic() - start)))
 
 
 def drained(queue: Any) -> list[Any]:
@@ -137,24 +131,24 @@ class Seen:
     Attributes:
         waited: seconds of each claim.
         shares: of a core that the server used, for each round.
-        events, volume: statuses that all dashboards have received, and their bytes.
+        sizes: bytes of each status that a dashboard has received.
     """
 
     waited: dict[bool, list[float]]
     shares: dict[bool, list[float]]
-    events: int = 0
-    volume: int = 0
+    sizes: list[int] = field(default_factory=list)
 
 
 def rounds(server: psutil.Process, url: str, reader: str, load: Load, claims: Any) -> Seen:
     """Measure the server with dashboards and without, in turn."""
     seen = Seen({True: [], False: []}, {True: [], False: []})
-    port = int(url.split(":")[2].split("/")[0])
     context = multiprocessing.get_context("spawn")
     received = context.Queue()
     for number in range(2 * load.rounds):
         watched = number % 4 in (1, 2)
-        listeners = context.Process(target=listen, args=(port, "bench", reader, received), daemon=True)
+        listeners = context.Process(
+            target=watch, args=(url.replace("/bench", "/campaigns/bench/status"), reader, received), daemon=True
+        )
         if watched:
             listeners.start()
         time.sleep(load.settle_seconds)
@@ -165,8 +159,7 @@ def rounds(server: psutil.Process, url: str, reader: str, load: Load, claims: An
         seen.shares[watched].append((after - before) / (end - start))
         seen.waited[watched] += drained(claims)
         if watched:
-            for size, events in drained(received):
-                seen.volume, seen.events = seen.volume + size, seen.events + events
+            seen.sizes += drained(received)
             listeners.terminate()
             listeners.join()
     return seen
@@ -175,10 +168,10 @@ def rounds(server: psutil.Process, url: str, reader: str, load: Load, claims: An
 def show(table: Table, seen: Seen, load: Load) -> None:
     """Print the table."""
     waited, medians = seen.waited, {watched: statistics.median(seen.shares[watched]) for watched in (True, False)}
-    every = load.rounds * load.round_seconds * DASHBOARDS / max(1, seen.events)
+    every = load.rounds * load.round_seconds * DASHBOARDS / max(1, len(seen.sizes))
     table.row("claims timed without dashboards, with them", f"{len(waited[False]):,}, {len(waited[True]):,}")
     table.row(f"a status comes every, to each of {DASHBOARDS}", Figure(every, "{:.1f} s"))
-    table.row("bytes of a status", Figure(seen.volume / max(1, seen.events), "{:,.0f}"))
+    table.row("bytes of a status", Figure(statistics.mean(seen.sizes or [0]), "{:,.0f}"))
     for watched, name in ((False, "without dashboards"), (True, f"with {DASHBOARDS} dashboards")):
         table.row(f"processor time of the server, {name}", Figure(medians[watched], "{:.1%} of a core"))
         claim = f"{1000 * statistics.median(waited[watched]):.1f} ms, p99 {p99(waited[watched]):.1f} ms"

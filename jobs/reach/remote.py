@@ -16,7 +16,7 @@ from db.messages import BadMessage
 from db.records import NO_STEPS, CampaignInfo, Transport
 from db.states import Ending, Outcome
 from jobs.reach import wire
-from jobs.reach.requests import CampaignReplaced, Requests, ServerAway, understood
+from jobs.reach.requests import CampaignReplaced, Requests, understood
 from jobs.reach.wire import A, Operation, Q
 from langford.errors import BadInput
 
@@ -153,16 +153,9 @@ class RemoteCampaign:
         held: Collection[int],
         copies: int = 0,
     ) -> tuple[list[Receipt], list[Lease]]:
-        """One request, if the server knows it.  Raises RequestRefused and NotEnrolled."""
-        spoken = self._requests.spoken
-        if spoken is None or spoken < wire.EXCHANGES:
-            return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
+        """One request.  Raises RequestRefused and NotEnrolled."""
         lease = self._lease_request(worker_id, count, seconds, held, copies)
-        try:
-            answer = self._post(wire.EXCHANGE, wire.Exchange(results=self._results(deliveries), lease=lease))
-        except ServerAway:
-            self._requests.spoken = None  # it may be an older server when it is back
-            raise
+        answer = self._post(wire.EXCHANGE, wire.Exchange(results=self._results(deliveries), lease=lease))
         return self._of_each(deliveries, answer), answer.leases
 
     def _results(self, deliveries: Sequence[Delivery]) -> wire.Results:

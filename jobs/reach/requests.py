@@ -109,7 +109,6 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self.spoken: WireVersion | None = None
         self._answered, self._calls = False, Calls(console, "the server", clock)
         self._certificate = certificate
         self._client = partial(
@@ -177,8 +176,7 @@ class Requests:
         version = response.headers.get(HEADER)
         if is_answer or version is not None:
             with understood(address):
-                self.spoken = WireVersion.stated(version)
-                disagree = disagreement(SPOKEN, self.spoken)
+                disagree = disagreement(SPOKEN, WireVersion.stated(version))
             if disagree is not None:
                 raise ServerRefuses(f"{address}: {disagree}")
         if is_answer:

@@ -147,16 +147,13 @@ class TaskNumbers(Message, frozen=True, kw_only=True):
 
 
 class Listed(Message, frozen=True, kw_only=True):
-    """A campaign in the list of those that a token opens; ``finished``: a time in UTC.
-
-    ``title``: the problem in words; servers of versions before 2.0 do not say it.
-    """
+    """A campaign in the list of those that a token opens; ``finished``: a time in UTC."""
 
     campaign: Text
     problem: Text
+    title: Text  # the problem in words
     tasks: TaskNumbers
     finished: Text | None
-    title: Text = ""
 
 
 # -- operations -------------------------------------------------------------------------------
@@ -201,12 +198,12 @@ class WireVersion:
 
     @classmethod
     def stated(cls, text: str | None) -> Self:
-        """The version in a header; 1.1 without one, as of programs of users.  Raises BadMessage.
+        """The version in a header; this one without a header, as of programs of users.  Raises BadMessage.
 
-        >>> str(WireVersion.stated("2.10")), str(WireVersion.stated(None))
-        ('2.10', '1.1')
+        >>> str(WireVersion.stated("2.10"))
+        '2.10'
         """
-        found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", "1.1" if text is None else text)
+        found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", str(SPOKEN) if text is None else text)
         if found is None:
             raise BadMessage(f"{HEADER}: expected a version like {SPOKEN}, got {text!r:.40}")
         return cls(int(found[1]), int(found[2]))
@@ -215,12 +212,8 @@ class WireVersion:
         return f"{self.major}.{self.minor}"
 
 
-SPOKEN = WireVersion(1, 2)
+SPOKEN = WireVersion(2, 0)
 """The version that this program speaks."""
-FULL_STATUS = WireVersion(1, 2)
-"""The version from which on a status says what was lost, and names the problem in words, as lists do."""
-EXCHANGES = WireVersion(1, 2)
-"""The version from which on a server has EXCHANGE."""
 
 
 def disagreement(client: WireVersion, server: WireVersion) -> str | None:

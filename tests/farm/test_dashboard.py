@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
 from db.states import Role
 from jobs.farm import dashboard
-from jobs.farm.api.streams import MAX_OF_A_TOKEN
 from langford.methods import plan_of
 from tests.support.browsers import Tab, browser, tab
 from tests.support.farm import CAMPAIGN, COUNT, NAME, Farm, slowed
@@ -23,12 +21,11 @@ __all__ = ["browser"]
 
 PATIENCE = 60_000
 STATIC = Path(dashboard.__file__).parent / "static"
-MAX_SILENCE, CROWDED_POLL = (
+EVERY, EVERY_HIDDEN, MAX_SILENCE = (
     int(re.findall(rf"{name} = (\d+)", (STATIC / "connection.js").read_text())[0])
-    for name in ("MAX_SILENCE", "CROWDED_POLL")
+    for name in ("EVERY", "EVERY_HIDDEN", "MAX_SILENCE")
 )
-"""Milliseconds after which the page gives up a connection on which nothing comes, and between two looks of a page
-that gave way."""
+"""Milliseconds between two questions of the page, of one in the background, and until it gives a question up."""
 
 
 class WatchedFarm(Farm):
@@ -138,51 +135,34 @@ def test_a_server_that_says_nothing_any_more(farm: WatchedFarm, browser: Browser
     with watching_of(farm, browser, clock=True) as watching:
         page = watching.page
         farm.server.send_signal(signal.SIGSTOP)
+        with page.expect_request("**/status"):
+            page.clock.fast_forward(EVERY)
         page.clock.fast_forward(MAX_SILENCE)
         expect(page.locator("#link-text")).to_have_text("not connected", timeout=PATIENCE)
         farm.server.send_signal(signal.SIGCONT)
         live(page)
 
 
-def test_a_page_in_the_background_holds_no_connection(farm: WatchedFarm, browser: Browser) -> None:
+def test_a_page_in_the_background_asks_rarely(farm: WatchedFarm, browser: Browser) -> None:
     turn = (
         "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true}); "
         "document.dispatchEvent(new Event('visibilitychange')); }"
     )
+    pauses = (
+        "() => { const real = window.setTimeout; window.pauses = []; "
+        "window.setTimeout = (call, pause) => { window.pauses.push(pause); return real(call, pause); }; }"
+    )
     with watching_of(farm, browser) as watching:
         page = watching.page
-        with page.expect_event("requestfailed", lambda request: request.url.endswith("/stream")):
-            page.evaluate(turn, True)
-        with page.expect_response(lambda response: response.url.endswith("/stream")):
+        page.evaluate(pauses)
+        page.evaluate(turn, True)
+        while EVERY_HIDDEN not in page.evaluate("window.pauses"):
+            page.wait_for_timeout(50)
+        with page.expect_response("**/status"):
             page.evaluate(turn, False)
+        while page.evaluate("window.pauses").count(EVERY) < 2:
+            page.wait_for_timeout(50)
         live(page)
-        assert watching.errors == []
-
-
-@pytest.mark.exhaustive
-def test_a_page_that_gave_way_asks_from_time_to_time(farm: WatchedFarm, browser: Browser) -> None:
-    """It takes no stream back from the page that has it now."""
-    with tab(browser) as watching:
-        page = watching.page
-        page.clock.install()
-        token = farm.reader()
-        log_in(page, farm.url, token)
-        live(page)
-        begun, ended = list[str](), list[str]()
-        for event, noted in (("request", begun), ("requestfinished", ended), ("requestfailed", ended)):
-            page.on(event, lambda request, noted=noted: noted.append(request.url.rpartition("/")[2]))
-        url, headers = f"{farm.url}campaigns/{NAME}/stream", {"Authorization": f"Bearer {token}"}
-        with (
-            ExitStack() as opened,
-            page.expect_response(lambda answer: answer.url.endswith("/status"), timeout=60_000),
-        ):
-            for _ in range(MAX_OF_A_TOKEN):
-                opened.enter_context(httpx.stream("GET", url, headers=headers, timeout=PATIENCE / 1000))
-            while "stream" not in ended:
-                page.wait_for_timeout(50)
-            page.clock.fast_forward(CROWDED_POLL)
-        live(page)
-        assert "stream" not in begun
         assert watching.errors == []
 
 

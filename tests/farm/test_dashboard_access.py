@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from starlette.responses import Response
 
 from db import Campaign
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
-from jobs.farm.api.streams import Listener, Streams
 from jobs.farm.dashboard.pages import FOLDER
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import LIFETIME_SECONDS, Sessions
@@ -74,7 +71,7 @@ def test_a_stranger_gets_the_form_and_nothing_else(watcher: Watcher) -> None:
         "absent", "X"
     )
     assert watcher.client.get("/campaigns").status_code == 401
-    assert watcher.client.get(f"/campaigns/{NAME}/stream").status_code == 401
+    assert watcher.client.get(f"/campaigns/{NAME}/status").status_code == 401
 
 
 def test_the_cookie_and_what_it_opens(watcher: Watcher) -> None:
@@ -202,24 +199,6 @@ def test_a_copied_cookie_opens_nothing_after_log_out(watcher: Watcher) -> None:
         watcher.client.post("/-/log-out")
         assert thief.get("/campaigns", headers=copied(answer)).status_code == 401
         assert shows_form(thief.get(f"/{NAME}/", headers=copied(answer)))
-
-
-def test_a_stream_ends_with_its_session(watcher: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    listeners: list[Listener] = []
-
-    async def answer(
-        streams: Streams, name: str, compute: Callable[[], bytes], listener: Listener, version: str
-    ) -> Response:
-        listeners.append(listener)
-        return Response()
-
-    monkeypatch.setattr(Streams, "answer", answer)
-    watcher.log_in(watcher.tokens[0])
-    assert watcher.client.get(f"/campaigns/{NAME}/stream").status_code == 200
-    [listener] = listeners
-    assert asyncio.run(listener.allowed())
-    watcher.client.post("/-/log-out")
-    assert not asyncio.run(listener.allowed())
 
 
 def test_a_restart_of_the_server_ends_sessions(watcher: Watcher) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -16,10 +15,10 @@ from starlette.routing import Route
 from db import Lease
 from db.messages import converted
 from db.states import Role
-from jobs.farm.api import server, streams
+from jobs.farm.api import server
 from jobs.farm.guard.bodies import RESULTS
 from tests.support.asgi import Served
-from tests.support.campaigns import NAME, shown_by, true_deliveries
+from tests.support.campaigns import shown_by, true_deliveries
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
 ROUTES = re.findall(r"^\| (GET|POST) \| `(\S+)` \| (\w+) \| \[.*\]\(#([\w-]+)\) \|$", PAGE, re.MULTILINE)
@@ -62,7 +61,6 @@ def test_the_routes_are_those_of_the_server(farm: Served) -> None:
 
 
 def test_a_route_wants_its_role(farm: Served) -> None:
-    farm.clients.streams.close()  # a stream would not end
     for method, path, role, _ in ROUTES:
         for own in Role:
             allowed = own.includes(Role(role))
@@ -78,7 +76,7 @@ def test_the_statuses_are_those_of_the_server() -> None:
 
 def test_the_examples_are_answered_as_the_page_shows(farm: Served) -> None:
     order = sorted(
-        (route for route in ROUTES if route[3] not in ("stream", "metrics")),
+        (route for route in ROUTES if route[3] != "metrics"),
         key=lambda route: PAGE.index(f"\n## {route[3].replace('-', ' ').capitalize()}\n"),
     )
     leases: dict[int, Lease] = {}
@@ -93,39 +91,6 @@ def test_the_examples_are_answered_as_the_page_shows(farm: Served) -> None:
             leases[number] = converted(lease, Lease)
     assert len(leases) == 3
     assert farm.campaign.progress().attempts == {"done": 1, "failed": 1, "preempted": 1, "running": 1}
-
-
-def test_the_stream_says_what_the_status_says(farm: Served) -> None:
-    """As lines of the real protocol; what tests ask a server in this process gets no answer before its end."""
-    sent = asyncio.run(_events(farm))
-    kinds = [re.findall(r"^event: (.*)$", event, re.MULTILINE) for event in sent]
-    assert kinds == [["version"], []]
-    assert re.findall(r"^event: (.*)$", SECTIONS["stream"], re.MULTILINE) == ["version", "alive"]
-    [data] = re.findall(r"^data: (.*)$", sent[1], re.MULTILINE)
-    [answer] = messages("status")
-    said = farm.ask("GET", "/campaigns/NAME/status", Role.READER).json()
-    assert shape(json.loads(data)) == shape(said)
-    assert set(said) == set(answer)
-    assert f"at most {streams.MAX_STREAMS} streams" in SECTIONS["stream"]
-
-
-async def _events(farm: Served) -> list[str]:
-    """The events of a stream until the server closes it, after the first status."""
-    sent = bytearray()
-    headers = [(b"authorization", f"Bearer {farm.tokens[Role.READER]}".encode())]
-    path = f"/campaigns/{NAME}/stream"
-    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
-
-    async def send(message: Any) -> None:
-        sent.extend(message.get("body", b""))
-        if b"data: {" in sent:
-            farm.clients.streams.close()
-
-    async def receive() -> Any:
-        await asyncio.Event().wait()
-
-    await farm.application(scope, receive, send)
-    return sent.decode().rstrip("\n").split("\n\n")
 
 
 def _here(document: Any, campaign: str, leases: dict[int, Lease]) -> Any:

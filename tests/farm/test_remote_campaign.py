@@ -27,7 +27,6 @@ from jobs.reach import outgoing, wire
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Limited
 from jobs.reach.requests import CampaignReplaced, NotEnrolled, ServerRefuses
-from jobs.reach.wire import HEADER
 from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, true_deliveries
@@ -388,20 +387,6 @@ def test_a_refusal_of_tasks_refuses_no_result(
         remote.exchange(done, worker_id, 1, HOUR, [])
     assert worker.network.asked["exchanges"] == 1
     assert farm.campaign.standing().tasks[TaskState.DONE] == 1
-
-
-def test_an_older_server_gets_two_requests(farm: Served, worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As soon as it has answered, also where it replaces a newer one."""
-    worker.source.deliver(worker.lease(1))
-    monkeypatch.setattr(server, "PRIVATE", {HEADER: "1.1"})
-    worker.network.instead = lambda path: (
-        httpx.Response(404, stream=httpx.ByteStream(b"there is no such page")) if path == "exchanges" else None
-    )
-    assert worker.lease(1) == []
-    worker.clock.move(3600.0)
-    worker.work()
-    assert is_done(farm)
-    assert worker.network.asked["exchanges"] == 1
 
 
 def test_a_result_that_is_refused_keeps_no_other_one_and_no_task_back(farm: Served, worker: Worker) -> None:

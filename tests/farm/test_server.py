@@ -178,7 +178,7 @@ def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
     status: int,
     words: str,
 ) -> None:
-    def fail(self: Overviews, campaigns: Sequence[Campaign], in_full: bool) -> Any:
+    def fail(self: Overviews, campaigns: Sequence[Campaign]) -> Any:
         raise error
 
     monkeypatch.setattr(Overviews, "listed", fail)

@@ -30,7 +30,7 @@ from tests.support.campaigns import NAME, TASKS, true_deliveries
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parents[1] / "golden" / "wire.txt"
-PREVIOUS, NEXT = WireVersion(SPOKEN.major, SPOKEN.minor - 1), WireVersion(SPOKEN.major, SPOKEN.minor + 1)
+NEXT = WireVersion(SPOKEN.major, SPOKEN.minor + 1)
 NEWER = [WireVersion(SPOKEN.major, SPOKEN.minor + 2), WireVersion(SPOKEN.major + 1, SPOKEN.minor)]
 OLDER = [WireVersion(SPOKEN.major - 1, SPOKEN.minor)]
 
@@ -64,7 +64,7 @@ def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Versions]:
         yield made
 
 
-@pytest.mark.parametrize("version", [PREVIOUS, SPOKEN, NEXT], ids=str)
+@pytest.mark.parametrize("version", [SPOKEN, NEXT], ids=str)
 def test_one_minor_version_apart_they_work(farm: Versions, version: WireVersion) -> None:
     farm.work(farm.worker(version))
 
@@ -72,20 +72,6 @@ def test_one_minor_version_apart_they_work(farm: Versions, version: WireVersion)
 def test_without_a_version_they_work(farm: Versions) -> None:
     """A program of a user states none."""
     farm.work(farm.worker(SPOKEN, HEADER.lower()))
-
-
-def test_an_older_client_is_told_no_losses_and_no_title(farm: Versions) -> None:
-    """It would refuse answers with fields that it does not know."""
-    reader = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
-    farm.work(farm.worker())
-    for version, in_full in ((None, True), (SPOKEN, True), (WireVersion(1, 1), False)):
-        stated = {} if version is None else {HEADER: str(version)}
-        status = farm.client.get(f"/campaigns/{NAME}/status", headers={**reader, **stated}).json()
-        assert ("lost" in status, *("lost" in worker for worker in status["workers"])) == (in_full, in_full)
-        [listed] = farm.client.get("/campaigns", headers={**reader, **stated}).json()
-        titles = ("L(2,7)", "L(2,7)") if in_full else (None, None)
-        assert (status.get("title"), listed.get("title")) == titles
-        assert status["problem"] == listed["problem"] == "langford-7"
 
 
 @pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)

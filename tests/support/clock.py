@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 
 LOOK_SECONDS = 0.001
@@ -38,19 +37,3 @@ class MovableClock:
             if event.wait(LOOK_SECONDS):
                 return True
         return event.is_set()
-
-
-class MovableLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock goes as usual, and is also moved by the test."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._moved = 0.0
-
-    def time(self) -> float:
-        return super().time() + self._moved
-
-    def move(self, seconds: float) -> None:
-        """Let time pass; threads may call it."""
-        self._moved += seconds
-        self.call_soon_threadsafe(lambda: None)  # so that it sees which pauses are over

@@ -22,7 +22,6 @@ QUICK: dict[str, object] = {
     "jobs.show.reporter:GATHER_SECONDS": 0.5,
     "jobs.show.reporter:PAUSE_SECONDS": 3.0,
     "jobs.show.notifications:LOOK_SECONDS": 0.2,
-    "jobs.farm.api.streams:ALLOWED_SECONDS": 1.0,
 }
 """Constants of a server that says soon what it says in the end."""
 FIELDS = {"time", "level", "event", "campaign", "message"}

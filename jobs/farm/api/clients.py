@@ -1,4 +1,4 @@
-"""The clients of a task server: their connections, streams and requests, which are counted and limited."""
+"""The clients of a task server: their connections and requests, which are counted and limited."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs.farm.api.streams import Streams
 from jobs.farm.guard.access import Access
 from jobs.farm.guard.defence import Defence
 from jobs.farm.guard.limits import TooManyRequests
@@ -71,14 +69,9 @@ class Traffic:
 
 @dataclass(frozen=True, eq=False)
 class Clients(Defence):
-    """The clients of one server: their requests, connections and streams, and the log about them."""
+    """The clients of one server: their requests and connections, and the log about them."""
 
     traffic: Traffic = field(default_factory=Traffic)
-
-    @cached_property
-    def streams(self) -> Streams:
-        """Whoever runs the server closes them before it ends."""
-        return Streams(self.log)
 
 
 class Admitted:

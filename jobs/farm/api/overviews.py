@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from db import Campaign, Standing
-from db.look.overview.records import Overview, WarningKind
+from db.look.overview.records import Overview
 from db.look.overview.shared import Shared
-from db.messages import document, encoded, iso
+from db.messages import encoded, iso
 from jobs.reach.wire import Listed, TaskNumbers
 
 
@@ -25,7 +23,7 @@ class Overviews:
         self._folders, self._turn = {"the server": Path.cwd()}, Lock()
         self._overviews = {name: self._shared(campaign) for name, campaign in campaigns.items()}
         self._standings = {name: Shared(campaign.standing) for name, campaign in campaigns.items()}
-        self._texts: dict[tuple[str, bool], tuple[Overview, bytes]] = {}
+        self._texts: dict[str, tuple[Overview, bytes]] = {}
 
     def _shared(self, campaign: Campaign) -> Shared[Overview]:
         def ask() -> Overview:
@@ -41,46 +39,18 @@ class Overviews:
         """Some seconds old."""
         return self._standings[name].newest()
 
-    def status(self, name: str, in_full: bool = True) -> bytes:
-        """The document of a status; it is some seconds old.
-
-        Args:
-            name: of a campaign.
-            in_full: whether its reader knows the fields of this version, and not only those of 1.x.
-        """
+    def status(self, name: str) -> bytes:
+        """The document of a status; it is some seconds old."""
         overview = self._overviews[name].newest()
-        known, text = self._texts.get((name, in_full), (None, b""))
+        known, text = self._texts.get(name, (None, b""))
         if known is not overview:
-            text = encoded(overview) if in_full else json.dumps(_as_before(overview)).encode()
-            self._texts[name, in_full] = overview, text
+            text = encoded(overview)
+            self._texts[name] = overview, text
         return text
 
-    def listed(self, campaigns: Sequence[Campaign], in_full: bool = True) -> bytes:
-        """The document of a list of campaigns.
-
-        Args:
-            campaigns: of this server.
-            in_full: as for :meth:`status`.
-        """
-        listed = [_listed(campaign.name, self._overviews[campaign.name].newest()) for campaign in campaigns]
-        if in_full:
-            return encoded(listed)
-        return json.dumps([_without(document(each), "title") for each in listed]).encode()
-
-
-def _as_before(overview: Overview) -> dict[str, Any]:
-    """As servers of 1.x answered: their clients refuse a field that they do not know."""
-    fields = _without(document(overview), "lost", "title")
-    for worker in fields["workers"]:
-        del worker["lost"]
-    for warned in fields["warnings"]:
-        if warned["kind"] == WarningKind.TOKEN:  # they do not know this kind, and showed such warnings as this one
-            warned["kind"] = WarningKind.NO_WORKERS
-    return fields
-
-
-def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name not in names}
+    def listed(self, campaigns: Sequence[Campaign]) -> bytes:
+        """The document of a list of campaigns of this server."""
+        return encoded([_listed(each.name, self._overviews[each.name].newest()) for each in campaigns])
 
 
 def _listed(name: str, overview: Overview) -> Listed:

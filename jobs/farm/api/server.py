@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
@@ -40,18 +39,16 @@ from db.messages import BadMessage, encoded
 from db.records import CampaignInfo, Right
 from db.states import Role
 from db.trust.terms import TokenTerms
-from db.work.tokens import digest
 from jobs.farm.api.clients import Admitted, Clients, paths_of
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.api.operations import ANSWERED, AnotherCampaign, Answered
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
-from jobs.reach.wire import FULL_STATUS, HEADER, SPOKEN, Done, OtherVersion, WireVersion, require_understood
+from jobs.reach.wire import HEADER, SPOKEN, Done, OtherVersion, require_understood
 from langford.errors import LangfordError
 
 T = TypeVar("T")
@@ -87,7 +84,6 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     TooManyRequests: Refusal(429),
     TooManyLeases: Refusal(429, {"Retry-After": "60"}, is_logged=True),
     TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
-    NoMoreStreams: Refusal(503, {"Retry-After": "10"}),
     LedgerBusy: Refusal(
         503, {"Retry-After": "2"}, "the ledger is busy: the server's log explains it under {number}"
     ),
@@ -115,7 +111,7 @@ def application(
     clients, overviews, documents = clients or Clients(), overviews or Overviews(campaigns), Documents()
     access = Access(ledger, campaigns, clients)
     numbers = Metrics(overviews, clients.traffic)
-    endpoints = Endpoints(ledger, access, overviews, clients.streams, numbers, documents.version)
+    endpoints = Endpoints(ledger, access, overviews, numbers)
     routes = [*endpoints.routes(), Pages(access, documents).mount()]
     middleware = [
         Middleware(Admitted, access=access, clients=clients, paths=paths_of(routes)),
@@ -131,9 +127,7 @@ class Endpoints:
     ledger: Ledger
     access: Access
     overviews: Overviews
-    streams: Streams
     numbers: Metrics
-    version: str
 
     def routes(self) -> list[BaseRoute]:
         """All addresses; then the same ones for all other methods, which would be taken for those of pages.
@@ -144,7 +138,6 @@ class Endpoints:
             *[self._operation(answered) for answered in ANSWERED],
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/campaigns", self.listed, methods=["GET"]),
-            Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
         ]
@@ -157,7 +150,7 @@ class Endpoints:
 
     async def listed(self, request: Request) -> Response:
         chosen = [self.access.campaigns[name] for name in await self._opened(request)]
-        return _private(await self.access.read(request, self.overviews.listed, chosen, _reads_in_full(request)))
+        return _private(await self.access.read(request, self.overviews.listed, chosen))
 
     async def info(self, request: Request) -> Response:
         """For readers the progress is some seconds old."""
@@ -175,22 +168,7 @@ class Endpoints:
     async def status(self, request: Request) -> Response:
         """Some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER, _both)
-        return _private(
-            await self.access.read(request, self.overviews.status, campaign.name, _reads_in_full(request))
-        )
-
-    async def stream(self, request: Request) -> Response:
-        """Until the token of the request no longer opens the campaign."""
-        campaign, right = await self._authorized(request, Role.READER, _both)
-
-        async def allowed() -> bool:
-            # A session may have ended, and a token may have been revoked.
-            carried = right.token in self.access.tokens(request)
-            return carried and await self.access.role(request, campaign.name, [right.token]) is not None
-
-        listener = Listener(self.access.address(request), digest(right.token), allowed)
-        compute = partial(self.overviews.status, campaign.name)
-        return await self.streams.answer(campaign.name, compute, listener, self.version)
+        return _private(await self.access.read(request, self.overviews.status, campaign.name))
 
     def _operation(self, answered: Answered[Any, Any]) -> Route:
         operation, bounds = answered.operation, answered.bounds
@@ -269,12 +247,6 @@ def _require_json(request: Request) -> None:
     """Raises NotJson."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise NotJson("send JSON, with the header Content-Type: application/json")
-
-
-def _reads_in_full(request: Request) -> bool:
-    """Whether the client knows all fields of a status.  Browsers and programs of users state no version."""
-    said = request.headers.get(HEADER)
-    return said is None or WireVersion.stated(said) >= FULL_STATUS
 
 
 def _both(campaign: Campaign, right: Right) -> tuple[Campaign, Right]:

@@ -21,7 +21,6 @@ from starlette.applications import Starlette
 
 from db.messages import iso
 from jobs.farm.api.clients import PROTECTING, PROTECTING_WITH_TLS, Clients
-from jobs.farm.api.streams import Streams
 from jobs.farm.guard.protocol import GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
 from langford.errors import BadInput, MachineFailed
@@ -94,11 +93,11 @@ def require_certificate(certificate: str, key: str | None, now: float) -> None:
 
 
 class Server(uvicorn.Server):
-    """A server that ends its streams, which would never end by themselves, before it waits for open requests."""
+    """A server that also ends when a signal came while it started."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams, stopping: Callable[[], bool]) -> None:
+    def __init__(self, config: uvicorn.Config, stopping: Callable[[], bool]) -> None:
         super().__init__(config)
-        self._streams, self._stopping = streams, stopping
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -106,10 +105,6 @@ class Server(uvicorn.Server):
             listener.listen(BACKLOG)
         # From now on this server receives signals; one that came earlier is known to the caller only.
         self.should_exit = self.should_exit or self._stopping()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._streams.close()
-        await super().shutdown(sockets)
 
 
 class GuardedLoop(asyncio.SelectorEventLoop):
@@ -160,7 +155,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=5,
     )
-    server = Server(config, clients.streams, stopping)
+    server = Server(config, stopping)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=GuardedLoop) as runner:
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say(THIS_SERVER, str(context.get("message")), context.get("exception"))

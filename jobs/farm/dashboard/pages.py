@@ -78,10 +78,9 @@ class Documents:
         shared = {name: texts[name].rstrip() for name in SHARED}
         self._templates = {name: Template(text).safe_substitute(shared) for name, text in texts.items()}
         self.assets = {
-            name: Asset(content, TYPES[Path(name).suffix], f'"{_digest(content)}"')
+            name: Asset(content, TYPES[Path(name).suffix], f'"{hashlib.sha256(content).hexdigest()[:16]}"')
             for name, content in contents.items()
         }
-        self.version = _digest(*contents.values(), *(text.encode() for text in self._templates.values()))
 
     def page(self, name: str, root: str, status: int = 200, **texts: str) -> Response:
         """A page; ``texts`` are shown literally, whatever they contain.
@@ -89,7 +88,7 @@ class Documents:
         ``root``: the relative path from the page to the server's first page.
         """
         fields = {field: html.escape(text) for field, text in texts.items()}
-        text = Template(self._templates[name]).substitute(fields, root=html.escape(root), version=self.version)
+        text = Template(self._templates[name]).substitute(fields, root=html.escape(root))
         return HTMLResponse(text, status, UNKEPT)
 
 
@@ -171,10 +170,6 @@ class Pages:
     def _without_session(self, request: Request, answer: Response) -> Response:
         self._access.end_session(request, answer)
         return answer
-
-
-def _digest(*contents: bytes) -> str:
-    return hashlib.sha256(b"\0".join(contents)).hexdigest()[:16]
 
 
 async def _fields(request: Request) -> dict[str, str] | None:

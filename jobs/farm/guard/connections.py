@@ -124,7 +124,6 @@ class Connections:
 
     def mark_authenticated(self, client: tuple[str, int], payer: Payer) -> None:
         """Note that a valid token, which is charged, came on a connection, which is no stranger's any more."""
-        # At once, and not after the answer: a stream of events to a dashboard may last for days.
         self.charge(client, payer)
         connection = self._by_client.get(client)
         if connection is not None:

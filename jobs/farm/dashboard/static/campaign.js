@@ -1,6 +1,6 @@
 // The page of one campaign.
 
-import { ask, follow } from "./connection.js";
+import { follow } from "./connection.js";
 import { announce, byId, element, figure, keyed, timeElement, write, writeWords } from "./dom.js";
 import { duration, grouped, percent, quantity, since, time, timeLeft, whole } from "./words.js";
 import { Timeline } from "./timeline.js";
@@ -144,12 +144,4 @@ function log({ events }) {
   );
 }
 
-follow(name, show);
-
-// After a log-out in another tab, this one shows the form too.
-new BroadcastChannel("langford").addEventListener("message", async () => {
-  const answer = await ask("campaigns");
-  if (answer !== null && (answer.status !== 200 || !answer.body.some((one) => one.campaign === name))) {
-    location.reload();
-  }
-});
+follow(`campaigns/${encodeURIComponent(name)}/status`, show);

@@ -1,4 +1,4 @@
-// The connection to the server: it is restored by itself, and the page shows since when it is lost.
+// What the server shows, asked for again and again; the page says since when there is no answer.
 
 import { announce, byId, write } from "./dom.js";
 import { time } from "./words.js";
@@ -6,8 +6,8 @@ import { time } from "./words.js";
 const FIRST_WAIT = 1000;
 const MAX_WAIT = 30000;
 const MAX_SILENCE = 30000;
-const HIDDEN_POLL = 60000;
-const CROWDED_POLL = 10000;
+const EVERY = 2000;
+const EVERY_HIDDEN = 60000;
 
 export const ROOT = new URL("..", import.meta.url);
 
@@ -52,137 +52,58 @@ class Sign {
   }
 }
 
-/** Retries until an attempt succeeds, then waits for the next loss. */
-export class Connection {
-  #sign = new Sign();
-  #wait = FIRST_WAIT;
-  #timer = null;
-  #heard = new Date().toISOString();
-
-  /** `attempt()` starts to connect; `allowed(answer)` says whether GET /campaigns still opens this page. */
-  constructor(attempt, allowed) {
-    this.attempt = attempt;
-    this.allowed = allowed;
-    byId("try-now").addEventListener("click", () => this.retry());
-    window.addEventListener("online", () => this.retry());
-  }
-
-  /** Something arrived. */
-  heard() {
-    this.#heard = new Date().toISOString();
-    this.#wait = FIRST_WAIT;
-    this.#sign.connected();
-  }
-
-  /** The connection failed: find out why, and try later. */
-  async failed() {
-    clearTimeout(this.#timer);
-    const wait = this.#wait * (0.75 + Math.random() / 2);
-    this.#wait = Math.min(2 * this.#wait, MAX_WAIT);
-    this.#sign.lost(this.#heard, Date.now() + wait);
-    this.#timer = setTimeout(() => this.retry(), wait);
-    const answer = await ask("campaigns");
-    if (answer !== null && (answer.status === 401 || answer.status === 403 || !this.allowed(answer.body))) {
-      location.reload(); // the server shows the form to log in
-    }
-  }
-
-  retry() {
-    clearTimeout(this.#timer);
-    this.attempt();
-  }
-}
-
 /** The answer to a GET, {status, body}; null when there is none now. */
 export async function ask(path) {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), MAX_SILENCE);
   try {
-    const answer = await fetch(new URL(path, ROOT), { cache: "no-store" });
+    const answer = await fetch(new URL(path, ROOT), { cache: "no-store", signal: silence.signal });
     if (answer.ok || answer.status === 401 || answer.status === 403) {
       return { status: answer.status, body: await answer.json() };
     }
   } catch {
     // away, or no JSON: both may pass
+  } finally {
+    clearTimeout(timer);
   }
   return null;
 }
 
-/** Follow a campaign: `show(status)` gets each new one.  A hidden page asks rarely. */
-export function follow(name, show) {
-  const path = `campaigns/${encodeURIComponent(name)}`;
-  const version = document.querySelector("meta[name=version]").content;
-  let source = null;
-  let watchdog = null;
-  let poll = null;
-  let watched = false;
-
-  const connection = new Connection(open, (campaigns) => campaigns.some((one) => one.campaign === name));
-
-  function close() {
-    clearTimeout(watchdog);
-    clearInterval(poll);
-    source?.close();
-    source = null;
-  }
-
-  function heard() {
-    connection.heard();
-    clearTimeout(watchdog);
-    watchdog = setTimeout(lose, MAX_SILENCE);
-  }
-
-  function lose() {
-    close();
-    connection.failed();
-  }
-
-  function open() {
-    if (document.hidden) {
-      return;
-    }
-    close();
-    watchdog = setTimeout(lose, MAX_SILENCE);
-    source = new EventSource(new URL(`${path}/stream`, ROOT));
-    source.addEventListener("error", lose);
-    source.addEventListener("alive", heard);
-    source.addEventListener("crowded", () => {
-      // A newer page has taken the stream of this one: connecting again would take that of another page.
-      close();
-      poll = setInterval(async () => await look() || lose(), CROWDED_POLL);
-    });
-    source.addEventListener("version", (event) => {
-      if (event.data !== version) {
-        location.reload(); // the server was upgraded
-      }
-    });
-    source.addEventListener("message", (event) => {
-      heard();
-      show(JSON.parse(event.data));
-    });
-  }
+/** Ask for a document as long as the page is open: `show(body)` gets each answer.  A hidden page asks rarely. */
+export function follow(path, show) {
+  const sign = new Sign();
+  let heard = new Date().toISOString();
+  let wait = FIRST_WAIT;
+  let timer = null;
+  let questions = 0;
 
   async function look() {
-    const answer = await ask(`${path}/status`);
+    clearTimeout(timer);
+    const question = ++questions;
+    const answer = await ask(path);
+    if (question !== questions) {
+      return; // asked again meanwhile
+    }
     if (answer?.status === 200) {
-      connection.heard();
+      heard = new Date().toISOString();
+      wait = FIRST_WAIT;
+      sign.connected();
       show(answer.body);
-    }
-    return answer?.status === 200;
-  }
-
-  // Browsers open few connections to one server: pages in the background hold none.
-  function turn() {
-    close();
-    if (document.hidden) {
-      poll = setInterval(look, HIDDEN_POLL);
-      if (!watched) {
-        look();
-      }
+      timer = setTimeout(look, document.hidden ? EVERY_HIDDEN : EVERY);
+    } else if (answer !== null) {
+      location.reload(); // the server shows the form to log in
     } else {
-      watched = true;
-      connection.retry();
+      const pause = wait * (0.75 + Math.random() / 2);
+      wait = Math.min(2 * wait, MAX_WAIT);
+      sign.lost(heard, Date.now() + pause);
+      timer = setTimeout(look, pause);
     }
   }
 
-  document.addEventListener("visibilitychange", turn);
-  turn();
+  byId("try-now").addEventListener("click", look);
+  window.addEventListener("online", look);
+  document.addEventListener("visibilitychange", () => document.hidden || look());
+  // Another page of this browser has logged in or out.
+  new BroadcastChannel("langford").addEventListener("message", look);
+  look();
 }

@@ -1,10 +1,8 @@
 // The index: the campaigns that this browser's tokens open.
 
-import { Connection, ROOT, ask } from "./connection.js";
+import { ROOT, follow } from "./connection.js";
 import { byId, element, keyed, write } from "./dom.js";
 import { percent, time, whole } from "./words.js";
-
-const EVERY = 5000;
 
 function show(campaigns) {
   keyed(
@@ -29,23 +27,4 @@ function show(campaigns) {
   byId("main").removeAttribute("aria-busy");
 }
 
-const connection = new Connection(look, (campaigns) => campaigns.length > 0);
-let next = null;
-
-async function look() {
-  clearTimeout(next);
-  const answer = await ask("campaigns");
-  if (answer?.status === 200 && answer.body.length) {
-    connection.heard();
-    show(answer.body);
-    if (!document.hidden) {
-      next = setTimeout(look, EVERY);
-    }
-  } else {
-    connection.failed();
-  }
-}
-
-document.addEventListener("visibilitychange", () => document.hidden || look());
-new BroadcastChannel("langford").addEventListener("message", look);
-look();
+follow("campaigns", show);
