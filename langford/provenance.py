@@ -15,11 +15,11 @@ from typing import Any
 from langford.errors import MachineFailed
 from langford.version import __version__
 
-SHARED = ("arithmetic", "kernels")
-"""The folders whose files every method uses."""
-COMPUTING = (*SHARED, "methods")
-SUFFIXES = (".py", ".cu", ".cuh", ".h")
 ROOT = Path(__file__).parent
+METHODS = ROOT / "methods"
+ELSEWHERE = ("cli", "irregular")
+"""The folders of the library that no plan, no evaluator and no merge enters."""
+SUFFIXES = (".py", ".cu", ".cuh", ".h")
 LONGEST = 200
 """The maximum number of characters of each text of a provenance that are kept when it is read."""
 
@@ -30,22 +30,22 @@ class InstallationChanged(MachineFailed):
 
 @cache
 def kernel_hash(*own: Path) -> str:
-    """First 16 hex digits of the SHA-256 of source files that take part in counting.
+    """First 16 hex digits of the SHA-256 of the source files that plan, evaluate and merge.
 
-    They are read once, when this process first asks.
+    These are all files of the library but those ELSEWHERE.  They are read once, when this process first asks.
 
     Args:
-        own: the folders, or single files, of one method: the hash is of their files, and of those that all methods
-            share.  None: of the files of all methods of this program.
+        own: the folders, or single files, of one method: those of others do not take part.  None: all do.
 
     Raises InstallationChanged when there is none.
     """
+    kept = kept_sources()
     if not own:
-        return _hash(kept_sources())
-    chosen: dict[Path, bytes] = {}
-    for place in (*own, *(ROOT / folder for folder in SHARED)):
-        kept = {file: content for file, content in kept_sources().items() if place in (file, *file.parents)}
-        chosen |= kept or _read(place)
+        return _hash(kept)
+    chosen = {file: digest for file, digest in kept.items() if METHODS not in file.parent.parents}
+    for place in own:
+        files = {file: digest for file, digest in kept.items() if place in (file, *file.parents)}
+        chosen |= files or _digests(place)
     return _hash(dict(sorted(chosen.items())))
 
 
@@ -59,27 +59,28 @@ def require_unchanged(kernels: str) -> None:
 
 
 def _sources() -> dict[Path, bytes]:
-    return {file: content for folder in COMPUTING for file, content in _read(ROOT / folder).items()}
+    places = sorted(place for place in ROOT.iterdir() if place.name not in ELSEWHERE)
+    return {file: digest for place in places for file, digest in _digests(place).items()}
 
 
 kept_sources = cache(_sources)
-"""As they were when this process first asked."""
+"""The digest of each file, as it was when this process first asked."""
 
 
-def _read(place: Path) -> dict[Path, bytes]:
-    """The source files of a folder, or a single one."""
+def _digests(place: Path) -> dict[Path, bytes]:
+    """Of the source files of a folder, or of a single one."""
     files = sorted(place.rglob("*")) if place.is_dir() else [place]
-    return {file: file.read_bytes() for file in files if file.suffix in SUFFIXES}
+    return {file: hashlib.sha256(file.read_bytes()).digest() for file in files if file.suffix in SUFFIXES}
 
 
-def _hash(sources: Mapping[Path, bytes]) -> str:
-    if not sources:
+def _hash(digests: Mapping[Path, bytes]) -> str:
+    if not digests:
         raise InstallationChanged(f"no kernels are left in {ROOT}: reinstall the program, then start it again")
-    digest = hashlib.sha256()
-    for file, content in sources.items():
-        digest.update((file.relative_to(ROOT) if ROOT in file.parents else Path(file.name)).as_posix().encode())
-        digest.update(content)
-    return digest.hexdigest()[:16]
+    together = hashlib.sha256()
+    for file, digest in digests.items():
+        together.update((file.relative_to(ROOT) if ROOT in file.parents else Path(file.name)).as_posix().encode())
+        together.update(digest)
+    return together.hexdigest()[:16]
 
 
 @cache

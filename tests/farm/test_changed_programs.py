@@ -60,8 +60,8 @@ def test_no_worker_starts_after_a_change(monkeypatch: pytest.MonkeyPatch) -> Non
         WorkerPool(KEY, [CPU])
 
 
-def test_an_installation_without_kernels_has_no_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installation_without_kernels_has_no_hash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The hash of nothing would be one that any two such installations share."""
-    monkeypatch.setattr(provenance, "COMPUTING", ("gone",))
-    with pytest.raises(provenance.InstallationChanged, match=r"no kernels are left in .*langford: reinstall"):
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    with pytest.raises(provenance.InstallationChanged, match=f"no kernels are left in {tmp_path}: reinstall"):
         provenance.require_unchanged("0123456789abcdef")

@@ -1,35 +1,105 @@
-"""The hash of the code of a method: of its folder and of what all methods share."""
+"""The hash of the code of a method covers every file that it plans, evaluates and merges with."""
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from langford import provenance
 from langford.methods import METHODS, method_hash
-from langford.provenance import COMPUTING, ROOT, kernel_hash
+from langford.provenance import ROOT, kernel_hash
 from tests.extensions.inclusion import Inclusion
+from tests.support.command_line import ENVIRONMENT
 
 TESTS = Path(__file__).parents[1]
 SEARCHES, SHIFTED = {"miller", "regular"}, {"shifted", "shifted2"}
+ALL = "all"
+"""Stands for the hash of all methods."""
+TRACING = """
+import json, sys
+from pathlib import Path
+from langford.devices import VERIFYING
+from langford.methods import METHODS, merge
+from langford.problem import Problem
+from langford.provenance import ROOT
 
+def entered(frame, event, argument):
+    if event == "call":
+        files.add(frame.f_code.co_filename)
 
-def hashes() -> dict[str | None, str]:
-    """Of what the sources are now."""
+found = {}
+for name, method in METHODS.items():
+    problem, files = Problem.parse("starter 5" if name == "necklace" else "7"), set()
+    sys.setprofile(entered)
+    plan = method.plan(problem, method.best_depths(problem)[0])
+    merge(plan, [plan.evaluate(task, VERIFYING[sys.argv[1]]()) for task in plan.tasks])
+    sys.setprofile(None)
+    found[name] = [Path(file).relative_to(ROOT).as_posix() for file in files if file.startswith(f"{ROOT}/")]
+print(json.dumps(found))
+"""
+CHANGING = f"""
+import json, sys
+from langford.methods import METHODS, method_hash
+from langford.provenance import ROOT, kept_sources, kernel_hash
+
+def hashes():
     kernel_hash.cache_clear()
-    return {method: method_hash(method) for method in (None, *METHODS)}
+    kept_sources.cache_clear()
+    return {{name or {ALL!r}: method_hash(name) for name in (None, *METHODS)}}
+
+before, found = hashes(), {{}}
+for file in sorted(ROOT.rglob("*.*")):
+    if file.is_file() and file.suffix != ".pyc":
+        content = file.read_bytes()
+        first, _, others = content.partition(b"\\n")
+        file.write_bytes(first + b" \\n" + others)
+        found[file.relative_to(ROOT).as_posix()] = [name for name, each in hashes().items() if each != before[name]]
+        file.write_bytes(content)
+for file in map(ROOT.joinpath, sys.argv[1:]):
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+    found[file.relative_to(ROOT).as_posix()] = [name for name, each in hashes().items() if each != before[name]]
+    file.unlink()
+print(json.dumps(found))
+"""
+NEW = ("methods/new/plan.py", "methods/godfrey/new.cuh", "kernels/new.h", "new.py")
 
 
-@pytest.fixture
-def sources(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Path, bytes]]:
-    """The sources as the hash sees them, which may be changed."""
-    kept = {**provenance.kept_sources()}
-    monkeypatch.setattr(provenance, "kept_sources", lambda: kept)
-    yield kept
-    kernel_hash.cache_clear()
+def printed(program: str, *arguments: str, folder: Path) -> dict[str, list[str]]:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    read: dict[str, list[str]] = json.loads(done.stdout)
+    return read
+
+
+@pytest.fixture(scope="module")
+def concerned(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, set[str]]:
+    """By file of a copy of the library, and of NEW: the methods whose hash changes where a line of it does."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT, folder / ROOT.name, ignore=shutil.ignore_patterns("__pycache__"))
+    return {file: set(names) for file, names in printed(CHANGING, *NEW, folder=folder).items()}
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("host", marks=pytest.mark.exhaustive)])
+def test_every_file_that_is_entered_is_covered(device: str, concerned: Mapping[str, set[str]]) -> None:
+    """The kernels of the GPU are compiled for the host, which takes long."""
+    entered = printed(TRACING, device, folder=ROOT.parent)
+    assert entered.keys() == {*METHODS}
+    for name, files in entered.items():
+        assert {"methods/plan.py", "methods/merging.py", "problem/problem.py", "result.py"} <= {*files}
+        assert [file for file in files if not {name, ALL} <= concerned[file]] == []
 
 
 @pytest.mark.parametrize(
@@ -38,35 +108,25 @@ def sources(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Path, bytes]]:
         ("methods/necklace/kernels/necklace.cu", {"necklace"}),
         ("methods/polyphase/kernels/odd_sums.cuh", {"polyphase"}),
         ("methods/backtracking/kernels/rows.py", SEARCHES),
-        ("methods/shifted/factors.py", SHIFTED),
         ("methods/shifted/signs.py", SHIFTED),
-        ("methods/godfrey/tables.py", {"godfrey"}),
-        ("methods/backtracking/__init__.py", SEARCHES),
-        ("kernels/symmetries.py", {*METHODS}),
+        ("methods/godfrey/new.cuh", {"godfrey"}),
+        ("methods/new/plan.py", set()),
+        ("methods/merging.py", {*METHODS}),
         ("kernels/gpu/host.h", {*METHODS}),
-        ("kernels/gpu/cuda.py", {*METHODS}),
-        ("arithmetic/limbs.py", {*METHODS}),
-        ("methods/merging.py", set()),
-        ("methods/__init__.py", set()),
+        ("kernels/new.h", {*METHODS}),
+        ("new.py", {*METHODS}),
     ],
 )
 def test_a_change_concerns_the_methods_whose_code_it_is(
-    changed: str, methods: set[str], sources: dict[Path, bytes]
+    changed: str, methods: set[str], concerned: Mapping[str, set[str]]
 ) -> None:
-    before = hashes()
-    assert ROOT / changed in sources
-    sources[ROOT / changed] = b"changed"
-    after = hashes()
-    assert {method for method in after if after[method] != before[method]} == {None, *methods}
+    assert concerned[changed] == {ALL, *methods}
 
 
-@pytest.mark.parametrize("place", ["methods/new/plan.py", "methods/godfrey/new.cuh", "kernels/new.h"])
-def test_a_new_file_of_any_folder_takes_part(place: str, sources: dict[Path, bytes]) -> None:
-    before = hashes()
-    sources[ROOT / place] = b""
-    after = hashes()
-    concerned = {"methods/new/plan.py": set(), "methods/godfrey/new.cuh": {"godfrey"}, "kernels/new.h": {*METHODS}}
-    assert {method for method in after if after[method] != before[method]} == {None, *concerned[place]}
+def test_what_computes_no_count_changes_no_hash(concerned: Mapping[str, set[str]]) -> None:
+    free = {file for file, names in concerned.items() if not names}
+    assert {file.partition("/")[0] for file in free} == {"cli", "irregular", "methods", "py.typed"}
+    assert "methods/speeds.toml" in free
 
 
 def test_a_method_of_ones_own_has_a_hash_of_its_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -92,7 +152,6 @@ def test_a_method_that_counts_by_another_ones_code_has_a_hash_of_both(monkeypatc
 
 def test_a_method_that_is_unknown_here_has_the_hash_of_all() -> None:
     assert method_hash("shifted9") == method_hash(None) == kernel_hash()
-    assert {file.relative_to(ROOT).parts[0] for file in provenance.kept_sources()} == {*COMPUTING}
 
 
 def test_a_method_of_a_program_that_is_run_has_a_hash(monkeypatch: pytest.MonkeyPatch) -> None:
