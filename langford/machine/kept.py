@@ -12,9 +12,11 @@ import fcntl
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
+from io import FileIO
 from pathlib import Path
 
 from langford.machine.durable import FileTooLarge, NotRegular, regular_content
@@ -27,7 +29,11 @@ PROBE_BYTES = 2**17
 """What a folder must have room for, so that a library can keep its files there."""
 USUAL = "XDG_CACHE_HOME"
 """The variable that names the folder of all caches, as the XDG specification has it."""
+PATIENCE_SECONDS = 60.0
+"""How long a process waits for another one, which may be stopped."""
 _said: set[str] = set()
+_waited_for: set[Path] = set()
+"""Locks that this process does not wait for again."""
 
 
 def read(file: Path) -> bytes | None:
@@ -117,13 +123,36 @@ def kept(file: Path | None, make: Callable[[], bytes]) -> bytes:
 def locked(file: Path) -> Iterator[None]:
     """Hold a lock on a file; it ends with the process.
 
-    Where there are no locks (a full disk, a file system without them) this returns at once.
+    Where there are no locks (a full disk, a file system without them), the block runs at once.  Where another
+    process keeps the lock for PATIENCE_SECONDS, it runs without the lock, and a line names that process.
     """
     with ExitStack() as held:
         with suppress(OSError):
-            stream = held.enter_context(file.open("a"))
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            stream = held.enter_context(file.open("a+b", buffering=0))
+            if _taken(stream, 0.0 if file in _waited_for else PATIENCE_SECONDS):
+                stream.truncate(0)
+                stream.write(b"%d" % os.getpid())
+            else:
+                _waited_for.add(file)
+                stream.seek(0)
+                holder = stream.read(20).decode("ascii", "replace")
+                say_once(
+                    f"process {holder} has kept {file} locked for {PATIENCE_SECONDS:.0f} s, so this one continues "
+                    f"without the lock. If {holder} is stopped, resume it with `kill -CONT {holder}`"
+                )
         yield
+
+
+def _taken(stream: FileIO, patience: float) -> bool:
+    """Whether this process got the lock; raises OSError where there are no locks."""
+    deadline = time.monotonic() + patience
+    while True:
+        with suppress(BlockingIOError):
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.05)
 
 
 def say_once(message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from langford.devices import HOST
 from langford.kernels import cache
 from langford.kernels.cache import CHOSEN, NoCacheFolder, cache_folder
-from langford.kernels.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import compiled_once, kernel
 from langford.kernels.gpu import cuda, host, runtime
 from langford.machine import kept as keeping
 from langford.machine.kept import can_keep, kept, read, write
@@ -147,6 +148,40 @@ def test_several_that_read_damage_and_replace_at_once_all_get_the_content(tmp_pa
 
     with ThreadPoolExecutor(8) as pool:
         assert {*pool.map(turn, range(500))} == {CONTENT}
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from langford.machine.kept import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(1000)
+"""
+
+
+def test_a_stopped_process_holds_others_up_for_a_limited_time_and_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(keeping, "PATIENCE_SECONDS", 0.2)
+    lock = home / "compiling.lock"
+    with subprocess.Popen([sys.executable, "-c", HOLDER, lock], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        holder.send_signal(signal.SIGSTOP)
+        try:
+            for kernel_name in ("one", "two"):
+                with compiled_once(kernel_name):
+                    pass
+        finally:
+            holder.kill()
+    [line] = capfd.readouterr().err.splitlines()
+    assert line == (
+        f"langford: process {holder.pid} has kept {lock} locked for 0 s, so this one continues without the lock. "
+        f"If {holder.pid} is stopped, resume it with `kill -CONT {holder.pid}`"
+    )
+    with compiled_once("three"):  # the lock of a process that has ended is free
+        assert lock.read_text() == str(os.getpid())
 
 
 def twice(number: int) -> int:

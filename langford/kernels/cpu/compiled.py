@@ -62,6 +62,7 @@ def compiled_once(kernel: str, *shape: object, of: str | None = None) -> Iterato
     """A context for a kernel's first call in this process: one process compiles, the others wait and then load.
 
     There is one lock for all kernels, because they share functions.  A shape that was compiled before needs none.
+    Nobody waits for ever (:func:`langford.machine.kept.locked`): two that compile the same only lose time.
 
     Args:
         kernel, shape: the name of the kernel, and the parameters that it is compiled for.
