@@ -47,9 +47,9 @@ def examine() -> Iterator[Finding]:
     """Examine every part of the machine in turn, and count on the processor and on every GPU."""
     libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
-    from langford.methods import METHODS, method_hash  # numba may not start
+    from langford.methods import METHODS  # numba may not start
 
-    by_method = ", ".join(f"{name} {method_hash(name)}" for name in METHODS)
+    by_method = ", ".join(f"{name} {method.kernels}" for name, method in METHODS.items())
     yield Finding(
         "kernels",
         State.WORKS,

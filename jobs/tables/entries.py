@@ -9,9 +9,9 @@ from itertools import product
 
 from langford.errors import BadInput, BadProblem
 from langford.problem import MAX_PLACES, Problem
-from langford.problem.grammar import COPIES, SETS, number, read, span
+from langford.problem.grammar import number, read, span
 from langford.problem.reference import known_of
-from langford.problem.variants import VARIANTS, Parameter
+from langford.problem.variants import COPIES, SETS, VARIANTS, Parameter
 from langford.version import __version__
 
 MAX_PROBLEMS = 10_000

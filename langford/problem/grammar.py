@@ -14,11 +14,8 @@ from difflib import get_close_matches
 
 from langford.errors import BadProblem
 from langford.problem.sequences import IN_WORDS, SUMMED
-from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS
+from langford.problem.variants import COPIES, EMPTY, OVER, SETS, VARIANTS
 
-SETS = (DIFFERENCES, CYCLIC)
-"""What a set of differences without a named family begins with."""
-COPIES, OVER, EMPTY = "copies", "over", "empty"
 EXAMPLES = "12, skolem 9, near-skolem 12 missing 5, differences 1,2,4,7 or A059106 12"
 
 MAX_LENGTH = 100_000

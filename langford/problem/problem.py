@@ -19,9 +19,9 @@ from math import inf
 from langford.errors import BadProblem, whole
 from langford.problem.bounds import require_circle, require_lengths, require_sizes
 from langford.problem.existence import obstruction
-from langford.problem.grammar import COPIES, EMPTY, OVER, SETS, listed, number, read
+from langford.problem.grammar import listed, number, read
 from langford.problem.pattern import Pattern
-from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
+from langford.problem.variants import COPIES, CYCLIC, DIFFERENCES, EMPTY, OVER, SETS, VARIANTS, Parameter
 from langford.words import several
 
 

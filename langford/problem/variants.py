@@ -17,6 +17,10 @@ DIFFERENCES = "differences"
 """The :attr:`Problem.variant` of a set of differences that belongs to no named variant."""
 CYCLIC = "cyclic"
 """How the command line and names of problems call such a set on a circle."""
+SETS = (DIFFERENCES, CYCLIC)
+"""What a set of differences without a named family begins with."""
+COPIES, OVER, EMPTY = "copies", "over", "empty"
+"""What may follow any family, or a set of differences."""
 
 
 @dataclass(frozen=True)
@@ -152,5 +156,10 @@ _OURS = {
         ),
     )
 }  # fmt: skip
-VARIANTS: Registry[Variant] = Registry("langford.families", Variant, _OURS)
-"""By name; those of other installed programs come last."""
+VARIANTS: Registry[Variant] = Registry(
+    "langford.families",
+    Variant,
+    _OURS,
+    {*SETS, COPIES, OVER, EMPTY, *(each.name for variant in _OURS.values() for each in variant.parameters)},
+)
+"""By name; those of other installed programs come last, and cannot take other words of a problem."""

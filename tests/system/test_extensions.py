@@ -46,6 +46,7 @@ def install(folder: Path, entry_points: str) -> dict[str, str]:
         (package / file.name).write_text(file.read_text().replace("tests.extensions.", ""))
     (folder / "sparse.py").write_text(SPARSE)
     (folder / "headed.py").write_text((EXTENSIONS / "headed.py").read_text())
+    (folder / "leaving.py").write_text("import sys\nsys.exit(0)\n")
     described = folder / "counting_more-1.0.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: counting-more\nVersion: 1.0\n")
@@ -166,14 +167,15 @@ def test_a_family_with_a_condition_is_counted_by_its_method_and_by_nothing_else(
     assert "no reliable estimate" in ended("result", name)
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ("broken = inclusion.absent:Broken", "cannot be loaded (ModuleNotFoundError: No module named"),
-        ("other = inclusion:Inclusion", "is not a Method named other"),
-        ("number = inclusion:MAX_PLACES", "is not a Method named number"),
-    ],
-)
+BROKEN = [
+    ("broken = inclusion.absent:Broken", "cannot be loaded (ModuleNotFoundError: No module named"),
+    ("other = inclusion:Inclusion", "is not a Method named other"),
+    ("number = inclusion:MAX_PLACES", "is not a Method named number"),
+    ("leaving = leaving:Leaving", "cannot be loaded (SystemExit: 0)"),
+]
+
+
+@pytest.mark.parametrize(("entry", "said"), BROKEN)
 def test_an_entry_point_that_names_no_method_is_one_line(
     langford: Run, tmp_path: Path, entry: str, said: str
 ) -> None:
@@ -183,3 +185,29 @@ def test_an_entry_point_that_names_no_method_is_one_line(
     assert done.stderr.count("\n") == 1
     assert said in done.stderr
     assert "uninstall counting-more" in done.stderr
+
+
+def test_broken_ones_stop_nothing_that_does_not_need_them(langford: Run, tmp_path: Path) -> None:
+    entries = "\n".join(entry for entry, _ in BROKEN)
+    families = "absent = sparse:ABSENT\nleaving = leaving:Leaving"
+    site = tmp_path / "site"
+    installed = install(site, f"[langford.methods]\n{entries}\n[langford.families]\n{families}\n")
+    done = langford("count", "8", "--json", variables=installed, in_process=False)
+    assert (done.returncode, json.loads(done.stdout)["count"]) == (0, "150")
+    for entry, said in BROKEN:
+        [line] = [line for line in done.stderr.splitlines() if f" {entry.split()[0]} is left out" in line]
+        assert said in line
+    shown = langford("families", variables=installed, in_process=False)
+    assert (shown.returncode, "near-skolem" in shown.stdout) == (0, True)
+    assert "leaving is left out" in shown.stderr
+
+
+def test_a_family_cannot_take_another_word_of_a_problem(langford: Run, tmp_path: Path) -> None:
+    words = ("differences", "cyclic", "over", "empty", "copies", "missing", "hole", "skolem")
+    entries = "\n".join(f"{word} = sparse:named_{word}" for word in words)
+    installed = install(tmp_path / "site", f"[langford.families]\n{entries}\n")
+    for asked, count in (
+        ("differences 1,2,3,4", "3"), ("cyclic 1,2,3,4", "1"), ("near-skolem 4 missing 2", "0"), ("9 copies 3", "3")
+    ):  # fmt: skip
+        done = langford("count", *asked.split(), "--json", variables=installed, in_process=False)
+        assert (done.returncode, done.stdout and json.loads(done.stdout)["count"]) == (0, count), done.stderr

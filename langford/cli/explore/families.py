@@ -6,9 +6,8 @@ import click
 
 from langford.cli.options.common import json_option
 from langford.cli.output import display
-from langford.problem.grammar import COPIES, EMPTY, OVER
 from langford.problem.sequences import IN_WORDS
-from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS, Variant
+from langford.problem.variants import COPIES, CYCLIC, DIFFERENCES, EMPTY, OVER, VARIANTS, Variant
 
 INDEX = 5
 """The index of the example of a sequence."""
