@@ -506,7 +506,7 @@ class Campaign:
             self.record = catalogue.present(connection, self.record)
 
     def delete(self, kept: TrustedFile) -> None:
-        """Delete it with its tasks, attempts, results, events, tokens and notices.
+        """Delete it with its tasks, attempts, results, events and tokens.
 
         Args:
             kept: what :meth:`trusted_export` returned.

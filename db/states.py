@@ -89,16 +89,6 @@ class EventKind(StrEnum):
     SET_ASIDE = "set-aside"
 
 
-class NoticeKind(StrEnum):
-    """What an operator is notified of."""
-
-    DONE = "done"  # every task has a result, and no result waits to be evaluated again
-    STALLED = "stalled"  # there is work, but no worker does any
-    CONFLICT = "conflict"  # results of a task disagree
-    DISTRUSTED = "distrusted"  # a result was found wrong, and its worker is no longer trusted
-    SET_ASIDE = "set_aside"  # a task failed too often
-
-
 class Role(StrEnum):
     """The rights of the bearer of a token; each role includes the earlier ones."""
 

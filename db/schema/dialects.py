@@ -185,7 +185,6 @@ class Purpose(IntEnum):
 
     MAKE_LEDGER = 0x1A46F04D
     MAKE_VOTER = 0x1A46F04E
-    CLAIM_NOTICE = 0x1A46F04F
 
 
 def alone(connection: Connection, purpose: Purpose) -> None:

@@ -18,7 +18,6 @@ from sqlalchemy import (
     Integer,
     String,
     Text,
-    UniqueConstraint,
     and_,
     false,
     text,
@@ -323,20 +322,3 @@ class Token(Base):
         "The part of it that neither results nor time had paid for at ``charged``.", default=0.0, server_default="0"
     )
     charged: Mapped[float | None] = column("When a server last added to ``used``; None: never.")
-
-
-class Notice(Base):
-    """A notice, sent once to the operator by a command or to a URL, whichever process serves the campaign."""
-
-    __tablename__ = "notice"
-    __table_args__ = (UniqueConstraint("campaign_id", "channel", "kind", "about"),)
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
-    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
-    channel: Mapped[str] = column('How it is sent: "command" or "url".', String(10))
-    kind: Mapped[str] = column("A value of :class:`db.states.NoticeKind`.", String(12))
-    about: Mapped[int] = column(
-        "The occurrence: the number of its last event, or as :mod:`db.look.notices` describes.", BigInteger
-    )
-    tries: Mapped[int] = column("Number of attempts to send it.")
-    next_try: Mapped[float] = column("When it may be tried again, after an attempt that is running or has failed.")
-    told: Mapped[float | None] = column("When it was delivered; None: it was not.")

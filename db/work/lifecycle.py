@@ -8,13 +8,13 @@ from sqlalchemy import delete, func, select, text, update
 
 from db.errors import BadName, LeasesRunning
 from db.schema.dialects import close_to_writers
-from db.schema.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
+from db.schema.models import Attempt, Campaign, Event, Result, Task, Token, Witness
 from db.states import EventKind, Outcome, TaskState, require_new_name
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 from langford.words import several
 
-TABLES: tuple[Any, ...] = (Witness, Result, Attempt, Task, Event, Token, Notice)
+TABLES: tuple[Any, ...] = (Witness, Result, Attempt, Task, Event, Token)
 """The tables of a campaign, in an order in which their rows may be deleted."""
 NOTE = "cancelled by the operator"
 

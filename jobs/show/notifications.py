@@ -1,26 +1,27 @@
-"""Notifications for an operator who is not watching: each is sent once, by a hook.
+"""Notifications for an operator who is not watching: each is sent by a command, at least once.
 
-A thread looks at the campaigns and sends what is due; nothing waits for it.  The ledger records what was sent
-(:mod:`db.look.notices`), so neither several servers of one ledger nor a restarted server send anything twice.
+A thread looks at the campaigns and sends what is due; nothing waits for it.  It remembers what it has sent as long
+as the process lives: another process sends what still holds again, with the same id.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from math import inf
 from typing import Any
 
 from db import Campaign, Standing
 from db.errors import LedgerError
-from db.look import events, notices
-from db.look.notices import Claim, Fact
+from db.look import events
 from db.messages import iso
-from db.states import EventKind, NoticeKind, TaskState
+from db.states import EventKind, TaskState
 from jobs.clock import SYSTEM, Clock
-from jobs.show.hooks import Hook, NotDelivered
+from jobs.show.hooks import CommandHook, NotDelivered
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
 from langford.errors import named
 from langford.words import duration, several
@@ -36,8 +37,22 @@ GRACE_SECONDS = 2.0
 LATER = "the next `langford run` or `langford serve` with this ledger tries again"
 EVENT_PAUSE = 60.0
 """Seconds after a notification in which further events of its kind are collected for the next one."""
+FIRST_PAUSE, MAX_PAUSE_OF_FAILURES = 1.0, 600.0
+"""Seconds after the first failure of the command, and after many."""
 STALLED_SECONDS = 900.0
 """By default a campaign has stalled when no one has worked for this many seconds."""
+
+
+class NoticeKind(StrEnum):
+    """What an operator is notified of."""
+
+    DONE = "done"  # every task has a result, and no result waits to be evaluated again
+    STALLED = "stalled"  # there is work, but no worker does any
+    CONFLICT = "conflict"  # results of a task disagree
+    DISTRUSTED = "distrusted"  # a result was found wrong, and its worker is no longer trusted
+    SET_ASIDE = "set_aside"  # a task failed too often
+
+
 EVENT_KINDS: Mapping[NoticeKind, EventKind] = {
     NoticeKind.CONFLICT: EventKind.CONFLICT,
     NoticeKind.DISTRUSTED: EventKind.DISTRUSTED,
@@ -47,6 +62,40 @@ REOPENING = EventKind.CONFLICT, EventKind.DISTRUSTED, EventKind.QUESTIONED
 """After one of these events a finished campaign may become unfinished, and be done again."""
 Say = Callable[[str, str, str], None]
 """Called with the kind of a remark ("notified" or "not_notified"), its words, and the name of the campaign."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something to notify, unless it was notified before; ``about``: its occurrence, 0 or more.
+
+    For the kinds of EVENT_KINDS, it is the number of the last event that the notice covers.
+    """
+
+    kind: NoticeKind
+    about: int
+
+
+@dataclass
+class Told:
+    """What was sent about facts of one kind; times are monotonic seconds."""
+
+    about: int = -1  # of the last notice
+    at: float = -inf  # when that was
+    failures: int = 0  # since then
+    next_try: float = -inf
+
+    def is_due(self, fact: Fact, now: float, at_once: bool) -> bool:
+        """``at_once``: do not collect further events of the kind."""
+        if fact.kind not in EVENT_KINDS:
+            return fact.about != self.about and now >= self.next_try
+        collected = at_once or now >= self.at + EVENT_PAUSE
+        return fact.about > self.about and collected and now >= self.next_try
+
+    def fail(self, now: float) -> float:
+        """Returns the seconds until the next try."""
+        pause = min(MAX_PAUSE_OF_FAILURES, FIRST_PAUSE * 2.0**self.failures)
+        self.failures, self.next_try = self.failures + 1, now + pause
+        return pause
 
 
 class NotifiableFacts:
@@ -71,15 +120,13 @@ class NotifiableFacts:
     def now(self, at_once: bool = False) -> list[Fact]:
         """The facts; none if the last look was expensive and recent.
 
-        Args:
-            at_once: look anyway, and do not collect events of a kind.
+        ``at_once``: look anyway.
         """
         began = self._clock.monotonic()
         if began < self._next_look and not at_once:
             return []
         latest = self._events.by_kind()
-        pause = 0.0 if at_once else EVENT_PAUSE
-        facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
+        facts = [Fact(kind, latest[event]) for kind, event in EVENT_KINDS.items() if event in latest]
         facts += self._of_the_tasks(latest)
         self._looks.append(self._clock.monotonic() - began)
         self._next_look = self._clock.monotonic() + min(THRIFT * min(self._looks), MAX_PAUSE)
@@ -102,12 +149,12 @@ class NotifiableFacts:
 
 
 class Notifier:
-    """Sends what is due about some campaigns by one hook, in a thread of its own."""
+    """Sends what is due about some campaigns by a command, in a thread of its own."""
 
     def __init__(
         self,
         campaigns: Sequence[Campaign],
-        hook: Hook,
+        hook: CommandHook,
         say: Say,
         stalled_seconds: float = STALLED_SECONDS,
         clock: Clock = SYSTEM,
@@ -126,9 +173,10 @@ class Notifier:
         self._give_up_at = float("inf")
         # Campaigns of which nothing can be seen now.
         self._blind: set[str] = set()
+        self._told = defaultdict[tuple[str, NoticeKind], Told](Told)
         # (campaign, kind) of what did not arrive yet.
         self._owed: set[tuple[str, NoticeKind]] = set()
-        self._thread = threading.Thread(target=self._run, name=f"notify-{hook.channel}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="notify", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -165,7 +213,8 @@ class Notifier:
         for campaign, facts in self._facts.items():
             try:
                 for fact in facts.now(at_once):
-                    self._settle(campaign, facts, fact)
+                    if self._told[campaign.name, fact.kind].is_due(fact, self._clock.monotonic(), at_once):
+                        self._notify(campaign, facts.standing, fact)
                 self._blind.discard(campaign.name)
             except Exception as error:  # whatever it is: the thread must continue, and the work does without it
                 said = str(error) if isinstance(error, LedgerError) else named(error)
@@ -173,47 +222,42 @@ class Notifier:
                     self._say("not_notified", f"cannot see what to notify: {said}", campaign.name)
                 self._blind.add(campaign.name)
 
-    def _settle(self, campaign: Campaign, facts: NotifiableFacts, fact: Fact) -> None:
-        """Notify a fact, unless that was done or another process does it."""
+    def _notify(self, campaign: Campaign, standing: Standing, fact: Fact) -> None:
         subject = campaign.name, fact.kind
-        claimed = notices.claim(campaign.database, campaign.campaign_id, self._hook.channel, fact)
-        if claimed is None:
-            return
+        told = self._told[subject]
         self._owed.add(subject)
-        document = notice(campaign, claimed, facts.standing, self._clock.wall())
+        document = notice(campaign, fact, told.about, standing, self._clock.wall())
         try:
             self._hook.notify(json.dumps(document).encode())
         except NotDelivered as error:
-            again = f"trying again in {duration(notices.failed(campaign.database, claimed))}"
-            if claimed.tries >= notices.MAX_TRIES:
-                again = "no more attempts are made"
-                self._owed.discard(subject)
-            elif self._clock.monotonic() >= self._give_up_at:
+            again = f"trying again in {duration(told.fail(self._clock.monotonic()))}"
+            if self._clock.monotonic() >= self._give_up_at:
                 again = LATER
                 self._owed.discard(subject)  # this is the last word on it
             message = f"{self._hook.where} was not notified of {fact.kind.value!r}: {error}; {again}"
             self._say("not_notified", message, campaign.name)
             return
-        notices.delivered(campaign.database, claimed)
         self._owed.discard(subject)
-        attempts = f" at attempt {claimed.tries}" if claimed.tries > 1 else ""
+        attempts = f" at attempt {told.failures + 1}" if told.failures else ""
+        self._told[subject] = Told(fact.about, self._clock.monotonic())
         self._say("notified", f"{self._hook.where} was notified of {fact.kind.value!r}{attempts}", campaign.name)
 
 
-def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) -> dict[str, Any]:
-    """The JSON document that a hook gets, see docs/watching.md; it has no token and no address of a ledger.
+def notice(campaign: Campaign, fact: Fact, after: int, standing: Standing, at: float) -> dict[str, Any]:
+    """The JSON document that the command gets, see docs/watching.md; it has no token and no address of a ledger.
 
     Args:
         campaign: of the ledger.
-        claimed: the fact, which no other process notifies.
+        fact: what to notify.
+        after: the occurrence of the last notice of this kind; it covered the events up to this one.
         standing: of the campaign, now.
         at: the time, in seconds since 1970.
     """
-    fact, number, tasks = claimed.fact, 1, list[int]()
+    number, tasks = 1, list[int]()
     if fact.kind in EVENT_KINDS:
         kind = EVENT_KINDS[fact.kind]
         with campaign.database.reading() as connection:
-            happened = events.between(connection, campaign.campaign_id, kind, claimed.after, fact.about)
+            happened = events.between(connection, campaign.campaign_id, kind, after, fact.about)
         number, tasks = len(happened), tasks_of(happened)
         wording = WORDINGS[kind]
         text = wording.one(happened[0]) if number == 1 else wording.many(happened)

@@ -24,7 +24,6 @@ from tests.support.farm import HURRY, slowed
 from tests.support.pages import ROOT, Shell
 from tests.support.ports import free_port
 from tests.support.preloaded import Preparation, preloaded
-from tests.support.receivers import Receiver
 
 NAME, LONG = "langford-12-godfrey-10", ("langford", "12", "--method", "godfrey", "--depth", "10")
 COUNT = 108_144
@@ -84,16 +83,8 @@ INHERITED = {
 """Variables of an environment that must not matter."""
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver([500]) as made:
-        yield made
-
-
 @pytest.mark.exhaustive
-def test_two_campaigns_of_one_name(
-    cluster: Cluster, langford: Run, quick: Path, receiver: Receiver, tmp_path: Path
-) -> None:
+def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
     """The elements of both wait until the end of the test: nothing but their keepers changes their number."""
     name, problem = "twins", ["langford", "12", "--depth", "8", "--name", "twins"]
     ledgers = [fresh_database("postgres", tmp_path) for _ in range(2)]
@@ -111,7 +102,8 @@ def test_two_campaigns_of_one_name(
             time.sleep(0.5)
 
     held = ["--max-queued", "3", "--sbatch=--hold"]
-    telling = ["--notify-url", receiver.url]
+    told = tmp_path / "told"
+    telling = ["--notify-command", f"tee -a {told}"]
     keepers = [keep(quick, name, tmp_path, *held, *telling, "--ledger", ledger) for ledger in ledgers]
     try:
         wait_for({first: 3, second: 3})
@@ -123,8 +115,8 @@ def test_two_campaigns_of_one_name(
         wait_for({second: 3})
         output, errors = keepers[0].communicate(timeout=60)
         assert (keepers[0].returncode, output) == (0, f"{name} is done\n"), errors
-        assert receiver.kinds() == ["done"]
-        assert f"{name}: http://127.0.0.1 was notified of 'done' at attempt 2" in errors
+        assert json.loads(told.read_text())["kind"] == "done"
+        assert f"{name}: tee was notified of 'done'" in errors
         keepers[1].send_signal(signal.SIGTERM)
         keepers[1].communicate(timeout=60)
         assert keepers[1].returncode == 128 + signal.SIGTERM

@@ -18,7 +18,6 @@ import pytest
 from jobs.reach import diagnosis, requests
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerAway, ServerRefuses
-from jobs.show.hooks import NotDelivered, UrlHook
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 Attack = Callable[[], Iterator[bytes]]
@@ -251,43 +250,3 @@ def test_an_identity_is_no_encoding() -> None:
     head = HEAD.replace(b"200 OK", b"503 Busy") + b"Content-Encoding: Identity\r\nContent-Length: %d\r\n\r\n"
     with EvilServer(lambda: iter([head % len(content) + content])) as server:
         assert "the server is busy: busy" in asked(server.url)
-
-
-# -- the URL that is notified -------------------------------------------------------------------
-
-
-def told(hook: UrlHook) -> str | None:
-    """Why the hook was not told; None when it was."""
-    try:
-        hook.notify(b"{}")
-    except NotDelivered as error:
-        return str(error)
-    return None
-
-
-@pytest.mark.parametrize("attack", ["a bomb", "a body without end", "headers without end", "an error that swells"])
-def test_the_answer_of_a_receiver_is_not_read(attack: str) -> None:
-    """Its status is enough."""
-    with EvilServer(ATTACKS[attack]) as server, little_memory():
-        said = told(UrlHook(server.url))
-        assert said is None or len(said) < 400
-        assert server.sent < 2**24
-        assert b"accept-encoding: identity" in server.requests[0].lower()
-
-
-@pytest.mark.parametrize(
-    ("attack", "pause"),
-    [(without_end(b"H", b""), 0.05), (without_end(b"HTTP/1.1 100 Continue\r\n\r\n" * 100, b""), 0.0)],
-    ids=["status", "continue"],
-)
-def test_a_receiver_that_answers_for_ever_is_given_up(attack: Attack, pause: float) -> None:
-    with EvilServer(attack, pause) as server, pytest.raises(NotDelivered, match="does not answer"):
-        UrlHook(server.url, seconds=0.5).notify(b"{}")
-
-
-def test_a_receiver_that_shakes_hands_for_ever_is_given_up() -> None:
-    """One record of TLS, byte by byte."""
-    record = iter(b"\x16\x03\x03\x40\x00" + bytes(16_000))
-    drip = EvilServer(lambda: (bytes([byte]) for byte in record), 0.05)
-    with drip as server, pytest.raises(NotDelivered, match="incomplete answer after 1 s"):
-        UrlHook(server.url.replace("http", "https"), seconds=1.0).notify(b"{}")

@@ -1,4 +1,4 @@
-"""What operators are told: by a real server and real commands, to a real receiver that fails at first."""
+"""What operators are told: by a real server and real commands, which fail at first."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ import psutil
 import pytest
 
 from db import Campaign, Ledger
-from jobs.show.hooks import CommandHook, Hook, NotDelivered, UrlHook
+from jobs.show.hooks import CommandHook, NotDelivered
 from jobs.show.notifications import Notifier
-from langford.errors import BadInput
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
 from tests.support.clock import MovableClock
 from tests.support.command_line import Run
-from tests.support.database_clock import moved_clock
 from tests.support.databases import new_ledger
-from tests.support.receivers import Receiver
 from tests.support.servers import Server
 
 FIELDS = {"id", "kind", "campaign", "uuid", "problem", "at", "text", "number", "tasks", "tasks_by_state"}
@@ -41,139 +38,125 @@ def write_hook(folder: Path, program: str) -> str:
     return f"'{sys.executable}' '{folder / 'hook.py'}'"
 
 
-def notifier_of(campaign: Campaign, hook: Hook) -> tuple[Notifier, list[tuple[str, str]]]:
-    """A notifier as of a server that has just started, and what it says."""
-    said = list[tuple[str, str]]()
-    return Notifier([campaign], hook, lambda event, words, _: said.append((event, words)), 900.0), said
+class Memory(CommandHook):
+    """A command that keeps what it is told, and fails as often as it is told to."""
 
-
-def test_a_receiver_that_fails_twice_is_told_once(campaign: Campaign) -> None:
-    finish(campaign, "a")
-    with Receiver([500, 302]) as receiver, moved_clock() as ledger_clock:
-        notifier, said = notifier_of(campaign, UrlHook(receiver.url))
-        for _ in range(4):
-            notifier.look(at_once=True)
-            ledger_clock.move(HOUR)
-        restarted, nothing = notifier_of(campaign, UrlHook(receiver.url))
-        restarted.look(at_once=True)
-        [done] = receiver.accepted
-        assert (len(receiver.tried), receiver.headers["Content-Type"]) == (3, "application/json")
-    assert [event for event, _ in said] == ["not_notified", "not_notified", "notified"]
-    for expected, (_, words) in zip(("the status 500", "the status 302", "at attempt 3"), said, strict=True):
-        assert expected in words
-    assert not nothing
-    assert set(done) == FIELDS
-    assert (done["kind"], done["campaign"], done["uuid"]) == ("done", NAME, campaign.uuid)
-    assert done["tasks_by_state"] == {"done": TASKS}
-
-
-class Memory:
-    """A hook that keeps what it is told; implements :class:`jobs.show.hooks.Hook`."""
-
-    channel, where = "url", "memory"
-
-    def __init__(self) -> None:
+    def __init__(self, failures: int = 0) -> None:
+        super().__init__("true")
         self.documents: list[dict[str, Any]] = []
+        self._failures = failures
 
     @property
     def kinds(self) -> list[str]:
         return [document["kind"] for document in self.documents]
 
     def notify(self, document: bytes) -> None:
+        if self._failures:
+            self._failures -= 1
+            raise NotDelivered("it is away")
         self.documents.append(json.loads(document))
 
-    def give_up(self) -> None:
-        """Nothing is on its way."""
+
+class Told:
+    """What a process that has just started tells, looking now and then.
+
+    Attributes:
+        clock: is moved by the test.
+        hook: was told.
+        said: of it, by the process.
+    """
+
+    def __init__(self, campaign: Campaign, hook: Memory | None = None) -> None:
+        self.clock, self.hook, self.said = MovableClock(), hook or Memory(), list[tuple[str, str]]()
+        self._notifier = Notifier(
+            [campaign], self.hook, lambda event, words, _: self.said.append((event, words)), 900.0, self.clock
+        )
+
+    def after(self, seconds: float) -> list[str]:
+        """The kinds that are told when so much time has passed."""
+        self.hook.documents.clear()
+        self.clock.move(seconds)
+        self._notifier.look()
+        return self.hook.kinds
 
 
-def test_stalls_are_told_once_each_over_restarts(campaign: Campaign) -> None:
-    clock, hook = MovableClock(), Memory()
+def test_a_command_that_fails_is_told_again_and_again(campaign: Campaign) -> None:
+    finish(campaign, "a")
+    told = Told(campaign, Memory(failures=12))
+    told.after(0)
+    while not told.hook.documents:
+        told.after(601)
+    *failed, (event, arrived) = told.said
+    assert [words.rpartition(" in ")[2] for _, words in failed[:4]] == ["1 s", "2 s", "4 s", "8 s"]
+    assert [words.rpartition(" in ")[2] for _, words in failed[-2:]] == ["10 min", "10 min"]
+    assert failed[0] == ("not_notified", "true was not notified of 'done': it is away; trying again in 1 s")
+    assert (event, arrived) == ("notified", "true was notified of 'done' at attempt 13")
+    [document] = told.hook.documents
+    assert set(document) == FIELDS
+    assert (document["kind"], document["campaign"], document["uuid"]) == ("done", NAME, campaign.uuid)
+    assert document["tasks_by_state"] == {"done": TASKS}
+    assert told.after(5000) == []
 
-    def told_after(seconds: float, notifier: Notifier) -> list[str]:
-        """What a notifier tells that looks now, and when these seconds have passed."""
-        hook.documents.clear()
-        notifier.look()
-        clock.move(seconds)
-        notifier.look()
-        return hook.kinds
 
-    def server() -> Notifier:
-        return Notifier([campaign], hook, lambda *_: None, 900.0, clock)
-
-    first = server()
+def test_stalls_are_told_once_each(campaign: Campaign) -> None:
+    told = Told(campaign)
     [held] = campaign.lease("a", 1, HOUR)
-    assert told_after(5000, first) == []  # someone works
+    assert told.after(0) == []
+    assert told.after(5000) == []  # someone works
     campaign.release([held])
-    assert told_after(899, first) == []
-    assert told_after(1, first) == ["stalled"]
-    assert told_after(5000, first) == []
-    second = server()
-    assert told_after(5000, second) == []  # it was told
+    assert told.after(1) == []
+    assert told.after(898) == []
+    assert told.after(1) == ["stalled"]
+    assert told.after(5000) == []
     [lease] = campaign.lease("a", 1, HOUR)
     campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
-    assert told_after(899, second) == []
-    assert told_after(1, second) == ["stalled"]  # once more
+    assert told.after(20) == []
+    assert told.after(900) == ["stalled"]  # once more
 
 
-def test_each_kind_of_event_is_told_once_by_all_servers(campaign: Campaign) -> None:
-    hook = Memory()
-    servers = [notifier_of(campaign, hook)[0] for _ in range(2)]
-
-    def told() -> list[str]:
-        hook.documents.clear()
-        for server in servers:
-            server.look(at_once=True)
-        return hook.kinds
-
+def test_each_kind_of_event_is_told_once_by_a_process(campaign: Campaign) -> None:
+    told = Told(campaign)
     late = campaign.lease("a", TASKS, -1.0)
     for _ in range(3):
         [lease] = campaign.lease("b", 1, HOUR)
         campaign.fail(lease, "it breaks")
-    assert told() == ["set_aside"]
-    assert hook.documents[0]["tasks"] == [lease.index]
+    assert told.after(0) == ["set_aside"]
+    assert told.hook.documents[0]["tasks"] == [lease.index]
     campaign.reopen()
     finish(campaign, "b")
-    campaign.deliver([delivery(each, forged(each.index)) for each in late])
-    assert "conflict" in told()
-    [conflict] = [document for document in hook.documents if document["kind"] == "conflict"]
-    assert (conflict["number"], conflict["tasks"]) == (TASKS, list(range(TASKS)))
+    first, *others = [delivery(each, forged(each.index)) for each in late]
+    campaign.deliver([first])
+    assert told.after(20) == ["conflict"]
+    campaign.deliver(others)
+    assert told.after(20) == []
+    assert told.after(50) == ["conflict"]
+    [conflict] = told.hook.documents
+    assert (conflict["number"], conflict["tasks"]) == (TASKS - 1, sorted(set(range(TASKS)) - {late[0].index}))
     Ledger(campaign.database.where).enrol("c", "host-c", "1")
     finish(campaign, "c")
-    assert "distrusted" in told()
-    assert any("host-a" in document["text"] for document in hook.documents)
-    assert told() == []
+    assert "distrusted" in told.after(20)
+    assert any("host-a" in document["text"] for document in told.hook.documents)
+    assert told.after(5000) == []
 
 
-def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign: Campaign) -> None:
-    class Killed(Memory):
-        def notify(self, document: bytes) -> None:
-            raise KeyboardInterrupt
-
+def test_another_process_tells_what_still_holds_with_the_same_id(campaign: Campaign) -> None:
     finish(campaign, "a")
-    with moved_clock() as ledger_clock:
-        with pytest.raises(KeyboardInterrupt):
-            notifier_of(campaign, Killed())[0].look()
-        hook = Memory()
-        notifier, said = notifier_of(campaign, hook)
-        notifier.look()
-        assert hook.kinds == []  # the other one may live
-        ledger_clock.move(HOUR)
-        notifier.look(at_once=True)
-    assert (hook.kinds, said) == (["done"], [("notified", "memory was notified of 'done' at attempt 2")])
+    first, second = Told(campaign), Told(campaign)
+    assert first.after(0) == second.after(0) == ["done"]
+    [mine], [other] = first.hook.documents, second.hook.documents
+    assert mine["id"] == other["id"]
 
 
 # -- run --------------------------------------------------------------------------------------
 
 
-@pytest.mark.exhaustive
-def test_a_run_tells_that_it_is_done_before_it_ends(langford: Run) -> None:
-    with Receiver([503, 503]) as receiver:
-        for _ in range(2):
-            done = langford("run", "langford", "8", "--depth", "4", "--notify-url", receiver.url)
-            assert done.returncode == 0, done.stderr
-            assert "L(2,8) = 150" in done.stdout
-        assert receiver.kinds() == ["done"]
-        assert len(receiver.tried) == 3
+def test_a_run_tells_that_it_is_done_before_it_ends(langford: Run, tmp_path: Path) -> None:
+    """Its command fails at first."""
+    program = "import os, sys\nif not os.path.exists('tried'): sys.exit(open('tried', 'w').write('') or 1)\n"
+    hook = write_hook(tmp_path, f"{program}open('told', 'a').write(sys.stdin.read() + chr(10))\n")
+    done = langford("run", "langford", "8", "--depth", "4", "--notify-command", hook)
+    assert (done.returncode, "L(2,8) = 150" in done.stdout) == (0, True), done.stderr
+    assert json.loads((tmp_path / "told").read_text())["kind"] == "done"
 
 
 def test_a_run_does_not_fail_with_its_hook(langford: Run, tmp_path: Path) -> None:
@@ -249,48 +232,3 @@ def test_a_command_may_say_more_than_a_pipe_holds(tmp_path: Path) -> None:
     noisy = "import sys\nsys.stdout.write('x' * 10**6)\nsys.stderr.write('y' * 10**6)\nsys.exit(3)\n"
     with pytest.raises(NotDelivered, match=r"exit code 3: y{300}$"):
         CommandHook(write_hook(tmp_path, noisy)).notify(b"{}")
-
-
-def test_the_password_of_an_address_is_sent_and_never_said() -> None:
-    with Receiver([500]) as receiver:
-        hook = UrlHook(receiver.url.replace("http://", "http://ada:s%40cret@") + "?key=hidden")
-        assert hook.where == "http://127.0.0.1"
-        with pytest.raises(NotDelivered) as failed:
-            hook.notify(b"{}")
-        assert "cret" not in str(failed.value)
-        assert "hidden" not in str(failed.value)
-        hook.notify(b"{}")
-        assert receiver.headers["Authorization"] == "Basic YWRhOnNAY3JldA=="
-        assert receiver.accepted == [{}]
-    with pytest.raises(NotDelivered, match="does not answer"):
-        hook.notify(b"{}")
-
-
-def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:1")
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with Receiver() as receiver:
-        UrlHook(receiver.url).notify(b"{}")
-        assert receiver.accepted == [{}]
-    with pytest.raises(NotDelivered, match="refused"):
-        UrlHook("http://host.invalid/hook").notify(b"{}")
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "file:///etc/passwd",
-        "ftp://host/x",
-        "nonsense",
-        "https:///x",
-        "http://h:x/",
-        "http://127.0.0.1:1/a b?key=hidden",  # http.client would quote it when it is too late
-        "http://127.0.0.1:1/a\x7f?key=hidden",
-    ],
-)
-def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(BadInput) as refused:
-        UrlHook(url)
-    assert url not in str(refused.value)

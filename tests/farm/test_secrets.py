@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from db import Database, Ledger
 from db.errors import BadName, LedgerUnusable, NoSuchCampaign
@@ -21,7 +20,6 @@ from db.store.addresses import without_password
 from db.work.tokens import digest
 from jobs.reach.remote import RemoteServer
 from langford.cli.campaigns.tokens import worker_token
-from langford.cli.main import cli
 from langford.errors import BadInput
 from langford.words import plain
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
@@ -81,32 +79,6 @@ def test_an_inherited_address_and_one_without_a_password_are_not_warned_of(langf
     for done, hidden in ((inherited, True), (harmless, False)):
         assert (done.returncode, len(done.stderr.splitlines()), "***" in done.stderr) == (2, 1, hidden), done.stderr
         assert SECRET not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("command", "hook"),
-    [
-        (["run", "langford", "7"], f"https://ada:{SECRET}@host/hook"),
-        (["serve", NAME], f"https://{SECRET}@host/"),
-        (["slurm", "keep", NAME, "--time", "20:00"], f"http://h/?k={SECRET}"),
-    ],
-)
-def test_a_secret_of_whom_to_notify_is_warned_of_and_never_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], hook: str
-) -> None:
-    """Other users read the list of processes; what the command prints may be mailed, or kept as a log."""
-    monkeypatch.chdir(tmp_path)
-    given = CliRunner().invoke(cli, [*command, "--ledger", "missing/x.db", "--notify-url", hook])
-    warning = [line for line in given.stderr.splitlines() if "list of processes" in line]
-    assert len(warning) == 1, given.stderr
-    assert "LANGFORD_NOTIFY_URL" in warning[0]
-    kept = CliRunner().invoke(cli, [*command, "--ledger", "missing/x.db"], env={"LANGFORD_NOTIFY_URL": hook})
-    assert "list of processes" not in kept.stderr
-    harmless = CliRunner().invoke(cli, [*command, "--ledger", "missing/x.db", "--notify-url", "https://host/hook"])
-    assert "list of processes" not in harmless.stderr
-    shown = "".join((given.output, kept.output, str(given.exception), str(kept.exception)))
-    assert SECRET not in shown
-    assert "missing" in shown, "the command was read, and went on to the ledger"
 
 
 def message(connection: socket.socket) -> bytes:

@@ -17,13 +17,12 @@ from typing import Any
 import pytest
 
 from db import Campaign
-from db.look import notices
 from db.look.overview.records import Overview
 from db.records import EventRecord
-from db.states import EventKind, NoticeKind
+from db.states import EventKind
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.show import log_lines
-from jobs.show.notifications import notice
+from jobs.show.notifications import Fact, NoticeKind, notice
 from jobs.show.wording import WORDINGS
 from langford.cli.farm.logs import JsonLines, LogWriter, TextLines
 from tests.support.campaigns import NAME, TASKS, finish, new_campaign
@@ -114,14 +113,12 @@ def test_what_a_notification_holds(campaign: Campaign) -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(NoticeKind)
     for kind in NoticeKind:
         about = 10**6 if kind is NoticeKind.SET_ASIDE else 0
-        claimed = notices.Claim(1, notices.Fact(kind, about), 0, 1)
         if kind in (NoticeKind.CONFLICT, NoticeKind.DISTRUSTED):
             continue  # there is none
-        document = notice(campaign, claimed, campaign.standing(), 0.0)
+        document = notice(campaign, Fact(kind, about), -1, campaign.standing(), 0.0)
         assert set(document) == set(json.loads(example))
         assert document["text"].startswith(f"{NAME}: ")
-    claimed = notices.Claim(1, notices.Fact(NoticeKind.SET_ASIDE, 10**6), 0, 1)
-    document = notice(campaign, claimed, campaign.standing(), 0.0)
+    document = notice(campaign, Fact(NoticeKind.SET_ASIDE, 10**6), -1, campaign.standing(), 0.0)
     assert (document["number"], document["tasks"]) == (1, [lease.index])
     assert document["tasks_by_state"] == {"ready": TASKS - 1, "set-aside": 1}
 

@@ -505,7 +505,7 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
 S WHERE result.campaign_id = :campaign AND (result.task_index IN :omitted) = 0;
 P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
 
--- computations.keep, notices._due, rows.LedgerRows.now
+-- computations.keep, rows.LedgerRows.now
   SELECT NOW AS anon_1;
 
 -- computations.of_results
@@ -536,10 +536,6 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
   FROM event
   ORDER BY event.id;
-  SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
-    notice.told
-  FROM notice
-  ORDER BY notice.id;
   SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths, task.retried
   FROM task
   ORDER BY task.campaign_id, task.task_index;
@@ -579,8 +575,6 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   );
   INSERT INTO event (id, campaign_id, task_index, attempt_id, at, kind, detail)
   VALUES (:id, :campaign_id, :task_index, :attempt_id, :at, :kind, :detail);
-  INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
-  VALUES (:id, :campaign_id, :channel, :kind, :about, :tries, :next_try, :told);
   INSERT INTO task (campaign_id, task_index, work, state, failures, deaths, retried)
   VALUES (:campaign_id, :task_index, :work, :state, :failures, :deaths, :retried);
   INSERT INTO token (
@@ -674,15 +668,6 @@ P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attem
 P     NULL, kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES
       campaign (id)
   );
-  CREATE TABLE notice (
-S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
-S     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT, PRIMARY KEY (id), UNIQUE (
-P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
-P     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told FLOAT(53), PRIMARY KEY (id),
-P     UNIQUE (
-      campaign_id, channel, kind, about
-    ), FOREIGN KEY(campaign_id) REFERENCES campaign (id) 
-  );
   CREATE TABLE task (
 S    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT NOT NULL, state VARCHAR(12) NOT NULL,
 P    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT(53) NOT NULL, state VARCHAR(12) NOT NULL,
@@ -775,7 +760,6 @@ S SELECT ledger.uuid FROM ledger;
 P SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM campaign), false);
 P SELECT setval(pg_get_serial_sequence('voter', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM voter), false);
 P SELECT setval(pg_get_serial_sequence('event', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM event), false);
-P SELECT setval(pg_get_serial_sequence('notice', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM notice), false);
 P SELECT setval(pg_get_serial_sequence('token', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM token), false);
 P SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM attempt), false);
 P SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM witness), false);
@@ -1056,7 +1040,6 @@ P UPDATE attempt SET note=:note WHERE false;
   DELETE FROM attempt WHERE attempt.campaign_id = :campaign;
   DELETE FROM task WHERE task.campaign_id = :campaign;
   DELETE FROM event WHERE event.campaign_id = :campaign;
-  DELETE FROM notice WHERE notice.campaign_id = :campaign;
   DROP INDEX leaving_result;
   DROP INDEX leaving_witness;
   DELETE FROM campaign WHERE campaign.id = :campaign;
@@ -1074,24 +1057,6 @@ P UPDATE attempt SET note=:note WHERE false;
     SELECT coalesce(max(attempt.id), :coalesce) AS coalesce_1 FROM attempt
   )
   WHERE task.campaign_id = :campaign AND task.state = :state;
-
--- notices._due
-  SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
-  FROM notice
-  WHERE notice.campaign_id = :campaign AND notice.channel = :channel AND notice.kind = :kind
-  ORDER BY notice.id;
-
--- notices.claim
-  INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
-  VALUES (:campaign_id, :channel, :kind, :about, :tries, (NOW + :param))
-  RETURNING id;
-  UPDATE notice SET about=:about, tries=:tries, next_try=(NOW + :param) WHERE notice.id = :id;
-
--- notices.delivered
-  UPDATE notice SET told=NOW WHERE notice.id = :id;
-
--- notices.failed
-  UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
 
 -- owned.attempts
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, attempt.steps, NOW -

@@ -21,12 +21,11 @@ from sqlalchemy import update
 from db import Campaign, Credential, Delivery, Export, Ledger, Promise
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.identity import Identity
-from db.look import events, notices
+from db.look import events
 from db.look.events import EventReader, LatestEvents
 from db.look.overview import worker_queries
-from db.schema.dialects import Now
-from db.schema.models import Notice, Worker
-from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
+from db.schema.models import Worker
+from db.states import Ending, EventKind, Outcome, Role, TaskState
 from db.store import copying
 from db.work.leases import COPY_SECONDS
 from db.work.tokens import digest
@@ -104,7 +103,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(ledger.charge, {digest(token): 0.5}) is None
     assert [record.used for record in call(campaign.tokens)] == [0.5]
     assert call(campaign.revoke) == 1
-    life_of_notices(log, campaign)
+    life_of_events(log, campaign)
     call(campaign.progress)
     call(campaign.seconds)
     call(campaign.standing)
@@ -132,22 +131,13 @@ def age_workers(ledger: Ledger) -> None:
         connection.execute(update(Worker).values(last_seen=Worker.last_seen - 2 * HOUR))
 
 
-def life_of_notices(log: StatementLog, campaign: Campaign) -> None:
-    """Events that are read once, and what is told of them: at the second attempt, by one of two."""
+def life_of_events(log: StatementLog, campaign: Campaign) -> None:
+    """Events that are read once, and what is told of them."""
     call, where = log.call, (campaign.database, campaign.campaign_id)
     reader = call(EventReader, *where, [EventKind.CONFLICT])
     assert call(EventReader.new, reader) == []
     latest = call(LatestEvents, *where, [EventKind.CONFLICT])
     last = call(LatestEvents.by_kind, latest)[EventKind.CONFLICT]
-    told = (*where, "url", notices.Fact(NoticeKind.CONFLICT, last))
-    first = call(notices.claim, *told)
-    assert first is not None
-    assert call(notices.failed, campaign.database, first) == 1
-    with campaign.database.writing() as connection:
-        connection.execute(update(Notice).values(next_try=Now()))
-    second = call(notices.claim, *told)
-    assert second is not None
-    call(notices.delivered, campaign.database, second)
     with campaign.database.reading() as connection:
         assert call(events.between, connection, campaign.campaign_id, EventKind.CONFLICT, 0, last)
 

@@ -10,9 +10,8 @@ from typing import Any
 from sqlalchemy import update
 
 from db import Campaign, Credential, Delivery, Lease, Ledger
-from db.look import notices
 from db.schema.models import Attempt
-from db.states import EventKind, NoticeKind, Outcome, Role
+from db.states import EventKind, Outcome, Role
 from db.trust.terms import EVERYTHING, Terms, TokenTerms
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
@@ -106,8 +105,3 @@ def write_used_ledger(where: str) -> None:
         campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
         campaign.deliver(true_deliveries(rest[1:], 1 / 3))
         campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))
-        told = notices.claim(
-            campaign.database, campaign.campaign_id, "command", notices.Fact(NoticeKind.STALLED, 0)
-        )
-        assert told is not None
-        notices.delivered(campaign.database, told)

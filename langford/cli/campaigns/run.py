@@ -78,10 +78,10 @@ def run(
 ) -> None:
     """Create or resume a campaign and run it on this machine."""
     chosen.require_one_depth(task_time)
-    stop, hooks = StopSignals(), notify.hooks()
+    stop, hook = StopSignals(), notify.hook()
 
     def completed(campaign: Campaign, speed: Speed | None = None) -> int:
-        with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
+        with notified([campaign], hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
                 report = complete(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
             except LangfordError as error:

@@ -123,9 +123,8 @@ def _command(name: str, queue: QueueOptions, folder: FarmFolder, port: int, noti
 
 
 def _environment(notify: NotifyOptions) -> Mapping[str, str]:
-    """That of the server, which sends the notifications; addresses may have secrets, which no command shows."""
-    given = {"LANGFORD_NOTIFY_COMMAND": notify.command, "LANGFORD_NOTIFY_URL": notify.url}
-    return {**os.environ, **{variable: value for variable, value in given.items() if value is not None}}
+    """That of the server, which sends the notifications; a command may have secrets, which no list shows."""
+    return os.environ if notify.command is None else {**os.environ, "LANGFORD_NOTIFY_COMMAND": notify.command}
 
 
 def _require_known(host: str) -> None:

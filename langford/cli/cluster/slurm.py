@@ -83,13 +83,13 @@ def keep(
         context.exit(farmed(words, queue, job, task_time, host, notify, as_json, stop))
     if queue.server and notify.given:
         raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
-    hooks = notify.hooks() if not queue.server else []
+    hook = None if queue.server else notify.hook()
     name = _name_of(words, queue, job, task_time)
     keeper = keeper_of(name, queue, job, as_json, Terminal(stop=stop))
     if keeper is None:
         return
     known = [] if queue.server else [Ledger(queue.address, create=False).campaign(name)]
-    with notified(known, hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
+    with notified(known, hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
         keeper.run(job.logs / name)
     if as_json:
         display.print_json({"campaign": name, "done": stop.received is None})

@@ -126,7 +126,7 @@ def serve(
         raise click.UsageError("--key belongs to --certificate: give both")
     if certificate:
         serving.require_certificate(certificate, key, time.time())
-    hooks = notify.hooks()
+    hook = notify.hook()
     with (
         opened(address, words, Device.parse(device), task_time) as (ledger, campaigns),
         serving.socket_of(host, port) as listener,
@@ -156,7 +156,7 @@ def serve(
             replace_file(ready_file, f"{url}\n".encode())
         shared: Mapping[Campaign, Shared[Overview]] = {each: overviews.of(each.name) for each in campaigns}
         with (
-            notified(campaigns, hooks, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
+            notified(campaigns, hook, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
             reported(shared),
             usage.written(ledger, clients.charges),
         ):
