@@ -6,7 +6,7 @@ no SQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing import current_process
@@ -92,10 +92,12 @@ class Campaign(db.Campaign):
             pool_of = partial(ExecutorPool, executor)
         elif isinstance(devices, str | Device):
             here = present(str(devices))
-        else:
+        elif isinstance(devices, Iterable):
             here = [Device.parse(str(each)) for each in devices]
+        else:
+            here = []
         if not here:
-            raise BadDevice("a run needs a device: give one, like 'cpu'")
+            raise BadDevice(f"a run needs a device: give one, like 'cpu', not {devices!r:.60}")
         self.plan.method.require_kernel(here[0].kind)
         if pool_of is WorkerPool and current_process().daemon:
             console.say(

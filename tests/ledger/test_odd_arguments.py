@@ -10,6 +10,7 @@ import pytest
 
 import langford
 from db.errors import LedgerUnusable
+from langford.devices import BadDevice
 from langford.errors import BadInput, BadProblem
 
 
@@ -35,6 +36,14 @@ def test_times_that_are_none(tmp_path: Path, limit: str, seconds: float) -> None
         run: Callable[..., object] = campaign.run
         with pytest.raises(BadInput, match=f"{limit} must be a number of seconds, 0 or more"):
             run(**{limit: seconds})
+
+
+@pytest.mark.parametrize("devices", [None, 1, [], "", [None], "none"])
+def test_devices_that_are_none(tmp_path: Path, devices: object) -> None:
+    with langford.Ledger(tmp_path / "a.db") as ledger:
+        run: Callable[..., object] = ledger.campaign(8).run
+        with pytest.raises(BadDevice, match="device"):
+            run(devices=devices)
 
 
 def computed(file: str) -> tuple[int, int]:
