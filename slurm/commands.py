@@ -16,10 +16,15 @@ from slurm.scheduler import Element
 
 TIMEOUT_SECONDS = 60.0
 DEFAULT_MAX_ARRAY_SIZE = 1001
+NO_CONFIGURATION = "Could not establish a configuration source"
+"""Printed where no cluster is known, and where the network fails by which a machine gets its configuration."""
 
 
 class SlurmScheduler:
     """The scheduler of this machine's SLURM cluster.  Every method raises NotInstalled or SchedulerSilent."""
+
+    def __init__(self) -> None:
+        self._has_answered = False
 
     def submit(self, script: str) -> str:
         """Submit a script with sbatch; returns the job's id.  Raises SubmissionRefused."""
@@ -49,7 +54,11 @@ class SlurmScheduler:
     def _ask(self, *command: str) -> str:
         answer = self._call(*command)
         if answer.returncode:
-            raise _silent(command[0], answer.stderr)
+            silent = _silent(command[0], answer.stderr)
+            if NO_CONFIGURATION in answer.stderr and not self._has_answered:
+                raise NotInstalled(f"{silent}: SLURM is not set up here. Run this where jobs are submitted")
+            raise silent
+        self._has_answered = True
         return answer.stdout
 
     def _call(self, *command: str, content: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -70,9 +79,7 @@ class SlurmScheduler:
             found = (
                 "is not installed" if isinstance(error, FileNotFoundError) else f"does not run ({error.strerror})"
             )
-            raise NotInstalled(
-                f"{command[0]} {found} here: run this where jobs are submitted, or use --dry-run"
-            ) from error
+            raise NotInstalled(f"{command[0]} {found} here: run this where jobs are submitted") from error
         except subprocess.TimeoutExpired as error:
             raise SchedulerSilent(f"{command[0]} did not answer in {duration(TIMEOUT_SECONDS)}") from error
 

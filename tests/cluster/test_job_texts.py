@@ -385,6 +385,20 @@ def test_commands_answer_with_their_exit_codes(command: Command) -> None:
     assert SlurmScheduler().largest_array() == 64
 
 
+def test_a_machine_that_knows_no_cluster_is_not_asked_again(command: Command) -> None:
+    """But a keeper whose cluster has answered outlives a network that fails."""
+    unknown = "echo 'squeue: fatal: Could not establish a configuration source' >&2; exit 1"
+    command("squeue", unknown)
+    scheduler = SlurmScheduler()
+    with pytest.raises(NotInstalled, match=r"SLURM is not set up here\. Run this where jobs are submitted"):
+        scheduler.elements("name")
+    command("squeue", "")
+    assert scheduler.elements("name") == []
+    command("squeue", unknown)
+    with pytest.raises(SchedulerSilent):
+        scheduler.elements("name")
+
+
 def test_commands_that_do_not_start_or_answer_in_other_encodings(command: Command, tmp_path: Path) -> None:
     latin = r"printf '\351t\351\n' | /usr/bin/tee /dev/stderr"
     command("sbatch", f"{latin}; echo 14")
