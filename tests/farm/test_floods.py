@@ -21,14 +21,17 @@ import psutil
 import pytest
 
 from db import Campaign, Ledger
+from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
-from jobs.farm.guard.access import READING, WORKING, KnownTokens
+from jobs.farm.guard.access import KnownTokens
+from jobs.farm.guard.bounds import READING, WORKING
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import MAX_TOKENS
+from jobs.farm.guard.shares import Payer
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
 from tests.support.databases import new_ledger
@@ -136,17 +139,21 @@ def test_only_requests_without_a_valid_token_are_counted(campaigns: tuple[Ledger
 
 
 def test_known_tokens_are_few_and_forgotten() -> None:
-    tokens, roles = KnownTokens(most=3), {"campaign": Role.WORKER}
+    tokens = KnownTokens(most=3)
+
+    def note(token: str) -> None:
+        tokens.note(token, [Right("campaign", Role.WORKER, token, 1)])
+
     for token in "rwa":
-        tokens.note(token, roles)
-    assert tokens.first_known(["wrong", "r", "w"]) == digest("r")
+        note(token)
+    assert tokens.first_known(["wrong", "r", "w"]) == Payer(digest("r"))
     asked = [("campaign", Role.READER), ("campaign", Role.WORKER), ("campaign", Role.ADMIN), ("other", Role.READER)]
     assert [tokens.gives(["wrong", "w"], *each) for each in asked] == [True, True, False, False]
-    tokens.note("w", {})
+    tokens.note("w", [])
     assert tokens.first_known(["w"]) is None
     for token in "rbc":
-        tokens.note(token, roles)
-    assert [tokens.first_known([token]) for token in "arbc"] == [None, *map(digest, "rbc")]
+        note(token)
+    assert [tokens.first_known([token]) for token in "arbc"] == [None, *(Payer(digest(each)) for each in "rbc")]
     assert tokens.first_known([]) is None
 
 
@@ -385,8 +392,8 @@ def test_bodies_that_lack_a_byte_fill_no_memory(farm: Farm, role: Role) -> None:
 
 def test_a_lack_of_files_is_one_line(farm: Farm) -> None:
     process = psutil.Process(farm.server.pid)
-    # It has set its own limit once it answers.
-    assert httpx.get(f"http://127.0.0.1:{farm.port}/-/icon.svg").status_code == 200
+    known, page = httpx.Client(timeout=60), f"http://127.0.0.1:{farm.port}/-/icon.svg"
+    assert known.get(page).status_code == 200  # it has set its own limit once it answers
     most = process.num_fds() + 3
     before = resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE, (most, before[1]))
@@ -397,6 +404,7 @@ def test_a_lack_of_files_is_one_line(farm: Farm) -> None:
         while process.num_fds() < most:
             assert time.monotonic() < deadline
             time.sleep(0.05)
+        assert known.get(page).status_code == 200  # it has tried to accept another one before
     resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE, before)
     farm.finish(farm.work())
     farm.server.terminate()

@@ -36,6 +36,7 @@ from db.work.tokens import digest
 from db.work.usage import FREE_SHARE
 from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
 from jobs.farm.guard.bodies import Bounds
+from jobs.farm.guard.door import Guest
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.shares import Payer
 from jobs.reach.wire import HEADER
@@ -503,13 +504,13 @@ def test_a_body_is_charged_to_its_token_before_it_is_read(farm: Bearers, monkeyp
     read = Bounds.read
 
     async def noting(self: Bounds, request: Request) -> bytes:
-        payers.append(connection.payer)
+        payers.append(guest.payer)
         return await read(self, request)
 
     monkeypatch.setattr(Bounds, "read", noting)
     for _ in range(2):
-        connection = Mock(address="127.0.0.1", payer=Payer.stranger("127.0.0.1"))
-        farm.clients.connections.opened(connection, ("127.0.0.1", 123))  # as httpx says
+        guest = Guest(("127.0.0.1", 123))  # as httpx says
+        farm.clients.door.arrive(guest)
         farm.lease("liar-one")
     assert payers == 2 * [Payer(digest(farm.tokens[LIAR]))]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -14,10 +13,8 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from jobs.farm.api.clients import PROTECTING
-from jobs.farm.api.serving import HANDSHAKE_SECONDS, GuardedLoop, socket_of
-from jobs.farm.guard.connections import Connections
-from jobs.farm.guard.limited_log import LimitedLog
-from jobs.farm.guard.protocol import (
+from jobs.farm.api.serving import socket_of
+from jobs.farm.guard.bounds import (
     BODY_SECONDS,
     HEADER_SECONDS,
     KEPT_SECONDS,
@@ -26,9 +23,10 @@ from jobs.farm.guard.protocol import (
     PIECE,
     TAKING_SECONDS,
     UNWANTED_SECONDS,
-    GuardedProtocol,
-    Serving,
 )
+from jobs.farm.guard.door import Door, Guest
+from jobs.farm.guard.limited_log import LimitedLog
+from jobs.farm.guard.protocol import GuardedProtocol, Serving
 from jobs.farm.guard.shares import Charges, Payer, Turns
 from jobs.reach.requests import KEPT_SECONDS as CLIENT_KEPT_SECONDS
 from jobs.reach.requests import TIMEOUT_SECONDS
@@ -65,7 +63,7 @@ async def words(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         await asyncio.sleep(0)  # of a connection that is gone nothing is waited for
 
 
-class MovableLoop(GuardedLoop):
+class MovableLoop(asyncio.SelectorEventLoop):
     """The event loop of the server, whose time a test moves."""
 
     moved = 0.0
@@ -104,7 +102,9 @@ class Connection:
     def __init__(self, application: Application, turns: Turns | None = None) -> None:
         config = uvicorn.Config(application, http="httptools", lifespan="off", log_config=None, access_log=False)  # type: ignore[arg-type]
         config.load()
-        guard: dict[str, Any] = {"connections": Connections(), "log": LimitedLog(), "serving": Serving()}
+        charges = Charges()
+        door = Door(Turns(charges), charges, LimitedLog())
+        guard: dict[str, Any] = {"guest": Guest(("", 0)), "door": door, "serving": Serving()}
         guard |= {"turns": turns or Turns(Charges()), "headers": PROTECTING}
         self.protocol = GuardedProtocol(config=config, server_state=ServerState(), app_state={}, **guard)
 
@@ -169,7 +169,7 @@ def test_what_arrives_is_parsed_piece_by_piece_and_those_who_sent_least_come_fir
             connection = Connection(refusal, turns)
             ours, theirs = socket.socketpair()
             await asyncio.get_running_loop().connect_accepted_socket(lambda c=connection: c.protocol, ours)
-            connection.protocol.payer = Payer.stranger(name)
+            connection.protocol.guest.payer = Payer.stranger(name)
             take_turn = connection.protocol._take_turn  # noqa: SLF001
 
             def turn(take_turn: Callable[[], None] = take_turn, name: str = name) -> None:
@@ -354,7 +354,7 @@ def test_how_long_a_connection_is_kept_for_the_next_request(payer: Payer, begun:
     async def wait(loop: MovableLoop) -> None:
         connection = Connection(refusal)
         await connection.open()
-        connection.protocol.payer = payer
+        connection.protocol.guest.payer = payer
         connection.writer.write(GET)
         assert (await connection.reader.readuntil(b"no")).startswith(b"HTTP/1.1 401")
         connection.writer.write(begun)
@@ -382,21 +382,6 @@ def test_who_takes_nothing_is_cut_off() -> None:
         assert (sleeper.is_cut_off, reader.is_cut_off) == (True, False)
         for each in (sleeper, reader):
             each.writer.transport.abort()
-
-    run(wait)
-
-
-def test_a_handshake_that_never_begins() -> None:
-    async def wait(loop: MovableLoop) -> None:
-        listener = socket.create_server(("127.0.0.1", 0))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        async with await loop.create_server(asyncio.Protocol, sock=listener, ssl=context):
-            reader, writer = await asyncio.open_connection(*listener.getsockname())
-            await loop.pass_time(HANDSHAKE_SECONDS - 1)
-            assert not reader.at_eof()
-            await loop.pass_time(2)
-            assert await reader.read() == b""
-            writer.close()
 
     run(wait)
 

@@ -18,10 +18,10 @@ import httpx
 import pytest
 
 from db.states import Role
-from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS, Connections, address_of, network_of
+from jobs.farm.guard.addresses import address_of, network_of
+from jobs.farm.guard.bounds import STRANGERS_OF_AN_ADDRESS
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.limits import RateLimit
-from jobs.farm.guard.shares import Payer
 from tests.support.asgi import Served
 from tests.support.campaigns import NAME
 from tests.support.clock import MovableClock
@@ -85,56 +85,6 @@ def test_addresses_that_a_proxy_names() -> None:
         assert address_of("10.0.0.1", nonsense, proxies) == "10.0.0.1"
     assert network_of("::ffff:192.0.2.1") == "192.0.2.1"
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff")
-
-
-class Wire:
-    """A connection that can be seen to be closed."""
-
-    def __init__(self, address: str, busy: bool = False) -> None:
-        self.address, self.busy, self.open = address, busy, True
-        self.payer = Payer.stranger(address)
-
-    def abort(self) -> None:
-        self.open = False
-
-
-def test_the_oldest_idle_stranger_makes_room() -> None:
-    connections = Connections(strangers=6, per_address=3)
-    wires = [Wire("a", busy=True), *(Wire("a") for _ in range(4))]
-    assert [connections.opened(wire) for wire in wires] == [False, False, False, True, True]
-    assert [wire.open for wire in wires] == [True, False, False, True, True]
-    worker = Wire("a")
-    connections.opened(worker, ("a", 1))
-    connections.mark_authenticated(("a", 1), Payer("token"))
-    assert worker.payer == Payer("token")
-    others = [Wire(str(number)) for number in range(20)]
-    for wire in others:
-        connections.opened(wire)
-    assert worker.open
-    assert sum(wire.open for wire in others) <= 6
-    assert others[-1].open
-
-
-def test_strangers_hold_no_more_than_they_may() -> None:
-    connections = Connections(strangers=3, per_address=1, proxies=["proxy"])
-    wires = [Wire("proxy") for _ in range(4)]
-    assert [connections.opened(wire) for wire in wires] == [False, False, False, True]
-    assert [wire.open for wire in wires] == [False, True, True, True]
-
-
-def test_all_connections_are_limited() -> None:
-    connections = Connections(strangers=6, per_address=3)
-    connections.most = 3
-    workers = [Wire("a") for _ in range(3)]
-    for port, wire in enumerate(workers):
-        assert not connections.opened(wire, ("a", port))
-        connections.mark_authenticated(("a", port), Payer("token"))
-    late = Wire("b", busy=True)
-    assert connections.opened(late)
-    assert [wire.open for wire in (*workers, late)] == [True, True, True, False]
-    connections.closed(late, ("b", 1))
-    connections.closed(workers[0], ("a", 0))
-    assert not connections.opened(Wire("b"))
 
 
 def test_each_address_has_its_lines(caplog: pytest.LogCaptureFixture) -> None:
@@ -208,6 +158,20 @@ def test_they_do_not_delay_the_end(farm: Farm) -> None:
     watching.close()
 
 
+def test_requests_that_never_arrive_whole_neither_delay_the_end_nor_fill_the_log(farm: Farm) -> None:
+    """The server waited for them, and logged a traceback for each."""
+    head = f"POST /campaigns/{FARMED}/results HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {farm.token}\r\n"
+    with ExitStack() as opened:
+        for _ in range(20):
+            connection = opened.enter_context(socket.create_connection(("127.0.0.1", farm.port), 30))
+            connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{{".encode())
+        headers = {"Authorization": f"Bearer {farm.token}"}
+        assert httpx.get(f"http://127.0.0.1:{farm.port}/campaigns/{FARMED}", headers=headers).status_code == 200
+        farm.server.send_signal(signal.SIGTERM)
+        _, log = farm.server.communicate(timeout=30)
+    assert "Traceback" not in log
+
+
 def test_a_server_ends_that_is_told_so_while_it_starts(farm: Farm) -> None:
     """The socket listens before the server has its handlers of signals."""
     for pause in (0.0, 0.1):
@@ -221,7 +185,7 @@ def test_a_server_ends_that_is_told_so_while_it_starts(farm: Farm) -> None:
 
 def test_they_are_no_strangers(farm: Farm) -> None:
     with ExitStack() as opened:
-        watching = Dashboards(farm, 2 * STRANGERS_PER_ADDRESS)
+        watching = Dashboards(farm, 2 * STRANGERS_OF_AN_ADDRESS)
         opened.callback(watching.close)
         strangers = [opened.enter_context(socket.create_connection(("127.0.0.1", farm.port))) for _ in range(10)]
         headers = {"Authorization": f"Bearer {farm.token}"}

@@ -9,11 +9,11 @@ import socket
 import ssl
 import stat
 import sys
+from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from cryptography.x509 import load_pem_x509_certificates
@@ -21,21 +21,14 @@ from starlette.applications import Starlette
 
 from db.messages import iso
 from jobs.farm.api.clients import PROTECTING, PROTECTING_WITH_TLS, Clients
+from jobs.farm.guard.bounds import BACKLOG, FILES_OF_ITS_OWN, MAX_FILES, PIECE, RECEIVED_AHEAD
+from jobs.farm.guard.door import THIS_SERVER, Door
 from jobs.farm.guard.protocol import GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
 from langford.errors import BadInput, MachineFailed
 
-BACKLOG = 2048
-"""Connections that may wait to be accepted."""
-RECEIVED_AHEAD = 64 * 1024
-"""Bytes of a connection that the system holds until they are read."""
-HANDSHAKE_SECONDS = 10.0
-ACCEPTED_AT_ONCE = 1
-"""Connections that are accepted in one iteration of the event loop, which delays the requests of workers."""
 SWITCH_SECONDS = 0.0002
 """How long another thread may run while the event loop is ready to continue."""
-MAX_FILES, FILES_OF_ITS_OWN = 65_536, 100
-THIS_SERVER = "this server"
 
 
 def socket_of(host: str, port: int) -> socket.socket:
@@ -93,27 +86,21 @@ def require_certificate(certificate: str, key: str | None, now: float) -> None:
 
 
 class Server(uvicorn.Server):
-    """A server that also ends when a signal came while it started."""
+    """A server whose connections come in by a door; it also ends when a signal came while it started."""
 
-    def __init__(self, config: uvicorn.Config, stopping: Callable[[], bool]) -> None:
+    def __init__(self, config: uvicorn.Config, door: Door, stopping: Callable[[], bool]) -> None:
         super().__init__(config)
-        self._stopping = stopping
+        self._door, self._stopping = door, stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        for listener in sockets or []:
-            listener.listen(BACKLOG)
+        await self.lifespan.startup()
+        [listener] = sockets or []
+        options = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
+        make = partial(self.config.http_protocol_class, **options)
+        self._door.open(listener, lambda guest: make(guest=guest), self.config.ssl)  # type: ignore[call-arg]
+        self.servers, self.started = [self._door], True  # type: ignore[list-item]  # all that is done is close it
         # From now on this server receives signals; one that came earlier is known to the caller only.
         self.should_exit = self.should_exit or self._stopping()
-
-
-class GuardedLoop(asyncio.SelectorEventLoop):
-    """An event loop that gives a TLS handshake as much time as the headers of a request."""
-
-    async def create_server(self, *arguments: Any, **options: Any) -> asyncio.Server:
-        if options.get("ssl") is not None:
-            options["ssl_handshake_timeout"] = HANDSHAKE_SECONDS
-        return await super().create_server(*arguments, **options)
 
 
 def serve(
@@ -131,16 +118,17 @@ def serve(
         serving: the certificate.
         stopping: whether a signal came before the server had started, so that it ends at once.
     """
-    log, clients.connections.most = clients.log, max(1, allow_many_files() - FILES_OF_ITS_OWN)
+    log, clients.door.most = clients.log, max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
         GuardedProtocol,
-        connections=clients.connections,
-        log=log,
+        door=clients.door,
         serving=serving,
         turns=clients.turns,
         headers=PROTECTING_WITH_TLS if serving.certificate else PROTECTING,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
+    # Each connection has a buffer of this size for what it decrypts, of 256 KiB unless told otherwise.
+    SSLProtocol.max_size = PIECE
     config = uvicorn.Config(
         application,
         ssl_certfile=serving.certificate,
@@ -150,13 +138,12 @@ def serve(
         log_config=None,
         log_level="error",
         access_log=False,
-        backlog=ACCEPTED_AT_ONCE,  # asyncio uses it for both numbers; Server.startup sets the longer backlog
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=5,
     )
-    server = Server(config, stopping)
-    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=GuardedLoop) as runner:
+    server = Server(config, clients.door, stopping)
+    with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say(THIS_SERVER, str(context.get("message")), context.get("exception"))
         )

@@ -21,18 +21,14 @@ from db.records import Right
 from db.states import Role
 from db.work import tokens
 from jobs.farm.guard import cookie
+from jobs.farm.guard.addresses import address_of
 from jobs.farm.guard.bodies import Bounds
-from jobs.farm.guard.connections import address_of
+from jobs.farm.guard.bounds import BODIES, BODIES_OF_A_TOKEN, PIECE, READING, WORKING
 from jobs.farm.guard.defence import Defence
 from jobs.farm.guard.limits import TooManyRequests
-from jobs.farm.guard.protocol import PIECE
 from jobs.farm.guard.shares import Lane, Payer, Places
 
 MAX_KNOWN_TOKENS = 10_000
-WORKING, READING = 16, 4
-"""How many requests may use the ledger at the same time; and how many may wait for a status, which takes long."""
-BODIES, BODIES_OF_A_PAYER = 16, 4
-"""How many bodies that are larger than a piece are read or used at the same time, of all and of one token."""
 PAYER = "langford.payer"
 """Where the scope of a request keeps who is charged for it."""
 T = TypeVar("T")
@@ -48,24 +44,26 @@ class KnownTokens:
     def __init__(self, most: int = MAX_KNOWN_TOKENS) -> None:
         """``most``: how many tokens are remembered; the least recently used ones are forgotten."""
         self._most = most
-        # The role by the UUID of each campaign, by the SHA-256 of the token, ordered by their last use.
-        self._known: dict[str, dict[str, Role]] = {}
+        # Who is charged, and the role by the UUID of each campaign, by the SHA-256 of the token; by their last use.
+        self._known: dict[str, tuple[Payer, Mapping[str, Role]]] = {}
 
-    def first_known(self, carried: Collection[str]) -> str | None:
-        """The SHA-256 of the first of some tokens that is known; None: none is."""
-        return next((digest for digest in map(tokens.digest, carried) if digest in self._known), None)
+    def first_known(self, carried: Collection[str]) -> Payer | None:
+        """Who is charged for a request with some tokens: the first that is known; None: none is."""
+        known = (self._known[digest] for digest in map(tokens.digest, carried) if digest in self._known)
+        return next((payer for payer, _ in known), None)
 
     def gives(self, carried: Collection[str], campaign: str, role: Role) -> bool:
         """Whether one of some tokens gave a role in a campaign, by its UUID."""
-        given = (self._known.get(digest, {}).get(campaign) for digest in map(tokens.digest, carried))
-        return any(each is not None and each.includes(role) for each in given)
+        known = (self._known[digest] for digest in map(tokens.digest, carried) if digest in self._known)
+        return any(campaign in roles and roles[campaign].includes(role) for _, roles in known)
 
-    def note(self, token: str, roles: dict[str, Role]) -> None:
-        """``roles``: by the UUID of each campaign; none: it is not valid."""
+    def note(self, token: str, rights: Collection[Right]) -> None:
+        """``rights``: those that it gives; none: it is not valid."""
         digest = tokens.digest(token)
         self._known.pop(digest, None)
-        if roles:
-            self._known[digest] = roles
+        for right in rights:
+            payer = Payer(digest, name=f"token {right.number}, a {right.role}'s")
+            self._known[digest] = payer, {each.campaign: each.role for each in rights}
             if len(self._known) > self._most:
                 del self._known[next(iter(self._known))]
 
@@ -81,11 +79,11 @@ class Access:
             defence: of the server.
         """
         self.campaigns, self.log = campaigns, defence.log
-        self._ledger, self._limit, self._connections = ledger, defence.limit, defence.connections
+        self._ledger, self._limit, self._door = ledger, defence.limit, defence.door
         self._proxies, self._sessions = frozenset(defence.proxies), defence.sessions
         self._known_tokens = KnownTokens()
         self._working, self._reading = Lane(defence.charges, WORKING), Lane(defence.charges, READING)
-        self._bodies = Places(defence.charges, BODIES, BODIES_OF_A_PAYER)
+        self._bodies = Places(defence.charges, BODIES, BODIES_OF_A_TOKEN)
 
     def address(self, request: Request) -> str:
         return address_of(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")), self._proxies)
@@ -100,10 +98,9 @@ class Access:
         found: Payer | None = request.scope.get(PAYER)
         if found is None:
             known = self._known_tokens.first_known(self.tokens(request))
-            found = Payer.stranger(self.address(request)) if known is None else Payer(known)
-            request.scope[PAYER] = found
+            request.scope[PAYER] = found = known or Payer.stranger(self.address(request))
             if known is not None:  # the body, which may be large, has not been read yet
-                self._connections.charge(_client(request), found)
+                self._door.show(_client(request), known)
         return found
 
     def admit(self, request: Request, cost: int = 1) -> Payer:
@@ -231,12 +228,11 @@ class Access:
 
     def _note(self, request: Request, tokens: Sequence[str], rights: Iterable[Right]) -> None:
         for token in tokens:
-            given = {right.campaign: right.role for right in rights if right.token == token}
-            self._known_tokens.note(token, given)
+            self._known_tokens.note(token, [right for right in rights if right.token == token])
         known = self._known_tokens.first_known(tokens)
         if known is not None:
-            request.scope[PAYER] = payer = Payer(known)
-            self._connections.mark_authenticated(_client(request), payer)
+            request.scope[PAYER] = known
+            self._door.show(_client(request), known)
 
 
 def _entries(request: Request, header: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from jobs.farm.guard.connections import Connections
+from jobs.farm.guard.door import Door
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import Sessions
@@ -23,9 +23,9 @@ class Defence:
     log: LimitedLog = field(default_factory=LimitedLog)  # for what the operator may read, and clients may not
 
     @cached_property
-    def connections(self) -> Connections:
-        """A connection on which a valid token arrives is no stranger's."""
-        return Connections(proxies=self.proxies)
+    def door(self) -> Door:
+        """By which its connections come in."""
+        return Door(self.turns, self.charges, self.log, self.proxies)
 
     @cached_property
     def charges(self) -> Charges:

@@ -10,22 +10,21 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from jobs.farm.guard.connections import Connections, network_of
-from jobs.farm.guard.limited_log import LimitedLog
+from jobs.farm.guard.bounds import (
+    BODY_SECONDS,
+    HEADER_SECONDS,
+    KEPT_SECONDS,
+    MAX_HEADER_LINES,
+    MAX_HEADERS,
+    PIECE,
+    TAKING_SECONDS,
+    UNWANTED_SECONDS,
+)
+from jobs.farm.guard.door import Door, Guest
 from jobs.farm.guard.shares import Payer, Turns
 from langford.errors import LangfordError
 
-HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS = 10.0, 60.0, 30.0
-KEPT_SECONDS = 180.0
-"""How long a connection on which a valid token came may wait for its next request: longer than a worker keeps it
-(:data:`jobs.reach.requests.KEPT_SECONDS`), so that no request meets its end."""
-UNWANTED_SECONDS = 2.0
-"""How long the rest of a body may take once its request is answered, so that the answer is received."""
-MAX_HEADERS, MAX_HEADER_LINES = 16 * 1024, 100
-"""Bytes and lines of a request before its body; also of what follows a body in chunks."""
 LARGE = f"Too large headers: at most {MAX_HEADERS} bytes in at most {MAX_HEADER_LINES} lines."
-PIECE = 16 * 1024
-"""Bytes that are read of a connection, and then parsed at a turn: each chunk of a byte takes a microsecond."""
 _PIECE = memoryview(bytearray(PIECE))
 """Where all connections are read into: what arrives is taken out at once."""
 
@@ -91,15 +90,14 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     It uses the callbacks of asyncio and httptools, and of uvicorn when an answer is complete.
 
     Attributes:
-        address: see :func:`jobs.farm.guard.connections.network_of`.
-        payer: who is charged for what arrives: the address, or the last valid token that came.
+        guest: whose connection it is.
     """
 
     def __init__(
         self,
         *arguments: Any,
-        connections: Connections,
-        log: LimitedLog,
+        guest: Guest,
+        door: Door,
         serving: Serving,
         turns: Turns,
         headers: Sequence[tuple[bytes, bytes]] = (),
@@ -108,7 +106,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         """``headers``: of an answer to what is no request."""
         super().__init__(*arguments, **options)
         self.timeout_keep_alive = KEPT_SECONDS  # type: ignore[assignment]  # uvicorn's; a stranger has less time
-        self._guard, self._log, self._serving, self._turns = connections, log, serving, turns
+        self.guest, self._door, self._serving, self._turns = guest, door, serving, turns
         self._seconds = {
             Part.HEADERS: serving.header_seconds,
             Part.NEXT: KEPT_SECONDS,
@@ -121,7 +119,11 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._awaited: Part | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None
-        self.address, self.payer = "", Payer.stranger("")
+
+    @property
+    def payer(self) -> Payer:
+        """Who is charged for what arrives."""
+        return self.guest.payer
 
     @property
     def busy(self) -> bool:
@@ -134,15 +136,19 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     def abort(self) -> None:
         self.transport.abort()
 
+    def shutdown(self) -> None:
+        """Of a server that ends: answer what has arrived, and wait for nothing more."""
+        if self.busy:
+            super().shutdown()
+        else:
+            self.abort()
+
     # -- asyncio ----------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         self._reins = Reins(self, transport)
         super().connection_made(self._reins)  # type: ignore[arg-type]  # it has what uvicorn uses
-        self.address = network_of(self.client[0] if self.client else "")
-        self.payer = Payer.stranger(self.address)
-        if self._guard.opened(self, self.client):
-            self._log.say(self.address, "too many connections without a token: the oldest is closed")
+        self.guest.inside = self
         self._wait()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -184,7 +190,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._arrived = b""
         self._stop_waiting()
         self._stop_taking()
-        self._guard.closed(self, self.client)
+        self._door.leave(self.guest)
         super().connection_lost(exc)
 
     # -- parsing ----------------------------------------------------------------------------------

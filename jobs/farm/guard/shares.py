@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import coroutine
 from typing import Any, Generic, TypeVar
 
@@ -44,10 +44,12 @@ class Payer:
     Attributes:
         group: the SHA-256 of a token, or STRANGERS.
         address: of a stranger; "" for a token.
+        name: of a token, for people; "" for a stranger.
     """
 
     group: str
     address: str = ""
+    name: str = field(default="", compare=False)
 
     @classmethod
     def stranger(cls, address: str) -> Payer:
@@ -56,6 +58,9 @@ class Payer:
     @property
     def is_stranger(self) -> bool:
         return self.group == STRANGERS
+
+    def __str__(self) -> str:
+        return self.name or self.address
 
 
 class Charges:
