@@ -1,8 +1,8 @@
 """The predictions of timed event graphs, compared with measurements: a farm, and the streams of one GPU.
 
-    python benchmarks/event_graphs.py farm                           `langford irregular farm`
+    python benchmarks/event_graphs.py farm
     python benchmarks/event_graphs.py farm --seconds 6 --turns 5
-    python benchmarks/event_graphs.py streams                        `langford irregular farm --gpu`
+    python benchmarks/event_graphs.py streams
     python benchmarks/event_graphs.py streams --host                 its kernel on this processor: try the program
 
 The docstrings of event_graph_parts describe how each is measured.  --quick is one short turn of each, the

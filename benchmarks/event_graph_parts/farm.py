@@ -1,4 +1,4 @@
-"""A farm against the timed event graph that `langford irregular farm` makes of it.
+"""A farm against the timed event graph that :mod:`event_graph_parts.throughput` makes of it.
 
 A real server, and workers that are processes: each leases a batch over HTTP, waits as long as its tasks would
 take, and delivers.  Waiting, because workers of a farm have cores of their own, and here they would take those of
@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
+from event_graph_parts.throughput import Farm, Throughput, throughput
 from harness import Figure, Report, Table
 from serving import new_campaign, processor_seconds_of, served
 
@@ -28,7 +29,6 @@ from db import Campaign, Delivery
 from db.identity import Identity
 from db.states import Role
 from jobs.reach.remote import RemoteCampaign, RemoteServer
-from jobs.tuning.throughput import Farm, Throughput, throughput
 from langford.result import Evaluation, PartialResult
 
 WORKERS = (2, 4, 8)

@@ -1,4 +1,4 @@
-"""The streams of one GPU against the timed event graph of `langford irregular farm --gpu`.
+"""The streams of one GPU against the timed event graph of :mod:`event_graph_parts.throughput`.
 
 Miller's search of L(2,18), as its evaluator launches it: a core places a colour below some masks and puts the
 sub-tasks into the buffer of a stream (feed), the GPU copies them (copy) and searches them (kernel), and the core
@@ -21,13 +21,13 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
+from event_graph_parts.throughput import Pipeline, best_streams, launches_per_second
 from harness import Figure, Report, Table, required, timed
 
 import langford
-from jobs.tuning.throughput import Pipeline, best_streams, launches_per_second
 from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.host import HostProgram
-from langford.kernels.gpu.program import Stream
+from langford.kernels.gpu.program import DeviceStream
 from langford.kernels.gpu.runtime import device_name
 from langford.machine.cores import cores
 from langford.methods.backtracking.cuda import MillerOnGpu, SearchSettings, lane_depth
@@ -83,7 +83,7 @@ class Launches:
 
     def __init__(self, evaluator: MillerOnGpu, sub_tasks: Source, streams: int) -> None:
         self.sub_tasks, self._program = sub_tasks, evaluator.program
-        self._streams: list[Stream] = [self._program.stream(sub_tasks.room) for _ in range(streams)]
+        self._streams: list[DeviceStream] = [self._program.stream(sub_tasks.room) for _ in range(streams)]
         self._totals = [self._program.zeros(3, np.int64) for _ in range(streams)]
 
     def launch(self, number: int) -> None:
@@ -142,7 +142,7 @@ class Launches:
                 stream.wait()
             yield time.perf_counter() - begin
 
-    def _copy(self, stream: Stream) -> float:
+    def _copy(self, stream: DeviceStream) -> float:
         """Seconds of a copy of the buffer to the GPU."""
         if isinstance(self._program, HostProgram):
             return 0.0

@@ -71,7 +71,7 @@ SECTIONS = {
         "explore.draw:draw": "Draw an arrangement as coloured cubes and arcs, or check one.",
         "explore.doctor:doctor": "Show what this machine has, test it, and list what to install.",
         "explore.tune:tune": "Count one problem with many settings, and keep the fastest.",
-        "explore.irregular:irregular": "Analyse search trees, graphs and worker farms; run Graph500.",
+        "explore.irregular:irregular": "Analyse search trees, graphs and cycles; run Graph500.",
     },
 }
 """The commands and their summaries, by the sections of the help; a command has the name of its function."""
@@ -126,7 +126,7 @@ def cli() -> None:
     langford slurm keep 28       count on a SLURM cluster
 
     `langford families` lists the words for problems, like near-skolem 12 missing 5; `langford COMMAND --help` has
-    examples, and `langford irregular --help` is about search trees, graphs and worker farms.
+    examples, and `langford irregular --help` is about search trees, graphs and cycles.
     """
 
 

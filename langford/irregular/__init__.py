@@ -22,7 +22,6 @@ Vertices are int32 or int64.  In parents, a root is its own parent, and −1 mea
 from __future__ import annotations
 
 from langford.irregular.cycles.client_server import Scenario, Transition, client_server
-from langford.irregular.cycles.event_graph import EventGraph
 from langford.irregular.cycles.optimal import OptimalCycle, cycle_mean, cycle_ratio
 from langford.irregular.graphs.bfs import Bfs, bfs
 from langford.irregular.graphs.components import components
@@ -38,7 +37,6 @@ from langford.irregular.trees.treefix import leaffix, rootfix
 __all__ = [
     "Bfs",
     "Components",
-    "EventGraph",
     "Graph",
     "OptimalCycle",
     "Scenario",

@@ -315,7 +315,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     # tune, mpi, doctor
     ("irregular tree 0", "at least 1"),
     ("irregular tree 99", "128 bits"),
-    ("irregular farm nothing --task-seconds 1", "nothing"),
     ("irregular bfs --scale 46", "bytes"),
     ("tune miller 8 --out text", "is a file"),
     ("tune godfrey 9 copies 3", "use miller"),

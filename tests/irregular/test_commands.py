@@ -17,15 +17,10 @@ from typing import Any
 import psutil
 import pytest
 
-from db.attempts import Delivery
 from langford.cli.main import main
 from langford.kernels.gpu.runtime import NoGpu, device_count
-from langford.methods import PlanKey, plan_of
-from langford.problem import Problem
-from langford.result import Evaluation
 from langford.version import install
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
-from tests.support.databases import new_ledger
 from tests.support.preloaded import preloaded
 
 Call = Callable[..., tuple[int, str, str]]
@@ -68,46 +63,6 @@ def test_tree(call: Call) -> None:
     assert code == 0
     assert "no arrangement" in out
     assert "relative sigma" in call("tree", "skolem", "5")[1]
-
-
-@pytest.mark.exhaustive
-def test_farm(call: Call, tmp_path: Path) -> None:
-    told = document(call("farm", "--workers", "4", "--task-seconds", "0.09", "--json"))
-    assert told["tasks_per_second"] == 4 / 0.1
-    assert (told["limited_by"], told["critical"]) == ("workers", ["results", "lease", "batch"])
-    crowded = document(call("farm", "--workers", "40", "--task-seconds", "0.09", "--json"))
-    assert (crowded["limited_by"], crowded["critical"]) == ("server", ["results", "lease"])
-    assert (
-        "limited by  the server: results, lease\n" in call("farm", "--workers", "13", "--task-seconds", "0.09")[1]
-    )
-    assert told["saturates_at"] == 13
-    assert 0.95 * 40 < told["expected_tasks_per_second"] < 40
-    assert "the server is the limit from 13 workers" in call("farm", "--task-seconds", "0.09")[1]
-    code, out, _ = call("farm", "--gpu", "2,1,3,0.5")
-    assert code == 0
-    assert "3 streams: 333.3 launches per second (enough)" in out
-    assert document(call("farm", "--gpu", "2,1,3,0.5", "--json"))["best_streams"] == 3
-    assert "3 streams: 500 launches per second (enough)" in call("farm", "--gpu", "1,0,3,0.5,1")[1]
-
-
-def test_a_campaign_fills_in_what_its_ledger_knows(call: Call, tmp_path: Path) -> None:
-    key = PlanKey(Problem.langford(7), "miller", 7)
-    plan = plan_of(key)
-    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
-        campaign = ledger.create_campaign("seven", key, plan.work.tolist())
-        for worker in ("one", "two", "three"):
-            ledger.enrol(worker, "host", f"process-{worker}")
-            leases = campaign.lease(worker, 1, 600.0)
-            if worker == "one":
-                campaign.deliver([_delivery(leases[0], plan)])
-    told = document(call("farm", "seven", "--json"))
-    assert told["task_seconds"] == 2.5
-    assert told["workers"] == 2
-    assert document(call("farm", "seven", "--workers", "7", "--task-seconds", "1", "--json"))["workers"] == 7
-
-
-def _delivery(lease: Any, plan: Any) -> Any:
-    return Delivery.of(lease, Evaluation(plan.evaluate(lease.index), 2.5, "{}"))
 
 
 def test_counting_does_not_notice() -> None:
@@ -153,14 +108,6 @@ def test_bfs(call: Call) -> None:
 
 BAD = [
     ("tree langford 70", "128 bits"),
-    ("farm", "--task-seconds"),
-    ("farm --task-seconds nan", "finite"),
-    ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes time"),
-    ("farm nowhere", "langford.db"),
-    ("farm --gpu 1,2,3", "give 4 to 5 numbers"),
-    ("farm --gpu 1,2,3,4,5", "a tail of 5.0 ms is longer than its kernel of 3.0 ms"),
-    ("farm --gpu 1,2,3,x", "separated by commas"),
-    ("farm --gpu 1,2,3,inf", "none negative"),
     ("cycle {file}", "line 2: 2 words"),
     ("cycle /proc/self/mem", "cannot be read"),
     ("tree langford 8 --device cuda", "GPU"),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from benchmarks.irregular_parts import sequential_cycles as sequential
 from langford.errors import BadInput, CheckFailed
-from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
+from langford.irregular import Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
 from langford.irregular.errors import NoCycle, TooLarge, TooWide, ZeroTime
 from tests.support.cases import few
 
@@ -381,90 +381,3 @@ def test_a_system_needs_no_more_memory_than_it_asks_for(monkeypatch: pytest.Monk
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert asked[-1] / 4 < peak < asked[-1]
-
-
-# -- event graphs -----------------------------------------------------------------------------
-
-arcs_between_events = st.lists(
-    st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 20), st.integers(0, 2)), min_size=1, max_size=10
-)
-
-
-def simulated_period(arcs: list[tuple[int, int, int, int]], rounds: int) -> Fraction:
-    """Occurrence times by the rule of the graph: each waits for those before it.  Max-plus, step by step."""
-    order = list(
-        networkx.topological_sort(
-            networkx.DiGraph([(a, b) for a, b, _, tokens in arcs if tokens == 0] + [(-1, k) for k in range(5)])
-        )
-    )
-    times: list[dict[int, int]] = []
-    for k in range(rounds):
-        now: dict[int, int] = {}
-        for event in order:
-            waits = [
-                (now if tokens == 0 else times[k - tokens])[before] + delay
-                for before, after, delay, tokens in arcs
-                if after == event and k >= tokens
-            ]
-            now[event] = max(waits, default=0)
-        times.append(now)
-    # The slowest event's pace, over a number of rounds that any cycle's tokens divide.
-    span = rounds // 2 // 2520 * 2520
-    return max(Fraction(times[-1][event] - times[-1 - span][event], span) for event in range(5))
-
-
-@settings(max_examples=25)
-@given(arcs_between_events)
-def test_the_period_is_that_of_a_simulation(arcs: list[tuple[int, int, int, int]]) -> None:
-    graph = EventGraph()
-    for before, after, delay, tokens in arcs:
-        graph.add(str(before), str(after), delay, tokens)
-    instant = networkx.DiGraph([(before, after) for before, after, _, tokens in arcs if tokens == 0])
-    if not networkx.is_directed_acyclic_graph(instant):
-        with pytest.raises(ZeroTime, match="never starts"):
-            graph.period()
-    elif networkx.is_directed_acyclic_graph(networkx.DiGraph([arc[:2] for arc in arcs])):
-        with pytest.raises(NoCycle, match="close a cycle"):
-            graph.period()
-    else:
-        period = graph.period()
-        assert period.value == simulated_period(arcs, 5100)
-        assert set(period.critical) <= set(graph.events)
-
-
-def test_events_are_listed_once_for_a_period(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, listed = EventGraph(), []
-    for event in range(100):
-        graph.add(f"{event}", f"{(event + 1) % 100}", 1, tokens=1)
-    names = graph.events
-    monkeypatch.setattr(EventGraph, "events", property(lambda graph: listed.append(graph) or names))
-    assert sorted(graph.period().critical) == sorted(names)
-    # A list of all of them for each of the cycle's would take a minute for a farm of 50,000 workers.
-    assert len(listed) == 1
-
-
-def test_decimal_delays_are_exact() -> None:
-    graph = EventGraph()
-    graph.add("ask", "answer", 0.1)
-    graph.add("answer", "ask", 0.2, tokens=3)
-    assert graph.period().value == Fraction(1, 10)
-    assert graph.period().critical in (["ask", "answer"], ["answer", "ask"])
-    with pytest.raises(BadInput, match="finite"):
-        graph.add("ask", "answer", float("nan"))
-    with pytest.raises(BadInput, match="finite"):
-        graph.add("ask", "answer", "1/0")  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="not negative"):
-        graph.add("ask", "answer", -1)
-    for tokens in (1.5, 2**63):
-        with pytest.raises(BadInput, match="whole number of up to 62 bits"):
-            graph.add("ask", "answer", 1, tokens)  # type: ignore[arg-type]
-    for delays in ((1 / 3, 1e5 / 7), (1.5, 3e18)):
-        wide = EventGraph()
-        wide.add("ask", "answer", delays[0], 1)
-        wide.add("answer", "ask", delays[1], 2**40)
-        with pytest.raises(TooWide, match="round"):
-            wide.period()
-    graph.add("a", "b", 1)
-    graph.add("b", "a", 1)
-    with pytest.raises(ZeroTime, match=r"cycle a → b has no token"):
-        graph.period()

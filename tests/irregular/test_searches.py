@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import importlib
 import tracemalloc
 from math import sqrt
@@ -11,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
-from langford.errors import BadDepth, BadInput, MethodDoesNotApply
+from langford.errors import BadDepth, MethodDoesNotApply
 from langford.irregular import search_states
 from langford.irregular.trees.search_states import children_of_words, starts_of_words
 from langford.irregular.trees.search_tree import search_sizes, walk_spread
@@ -212,123 +210,3 @@ def test_walks_of_the_kernel_have_the_probabilities_assumed() -> None:
         spread.switch - 1, walks, np.uint64(5),
     )  # fmt: skip
     assert ends.mean() * order.weight == pytest.approx(states.arrangements, rel=0.03)
-
-
-# -- farms ------------------------------------------------------------------------------------
-
-
-def simulated(farm: Farm, rounds: int = 400) -> float:
-    """Tasks per second of a farm, event by event: the server takes requests in the order of their arrival."""
-    lease, result, trip = (value / 1000 for value in (farm.lease_ms, farm.result_ms, farm.round_trip_ms))
-    computing = farm.batch * farm.task_seconds
-    # (arrival, worker, what it wants); one way of the network is half a round trip.
-    waiting = [(trip / 2, worker, "lease") for worker in range(farm.workers)]
-    free, done, half = 0.0, 0, 0.0
-    total = rounds * farm.workers
-    while done < total:
-        arrival, worker, wanted = heapq.heappop(waiting)
-        free = max(free, arrival) + (lease if wanted == "lease" else result)
-        if wanted == "lease":
-            heapq.heappush(waiting, (free + trip + computing, worker, "result"))
-        else:
-            done += 1
-            half = free if done == total // 2 else half
-            heapq.heappush(waiting, (free + trip, worker, "lease"))
-    return (total - total // 2) * farm.batch / (free - half)
-
-
-@pytest.mark.parametrize(
-    "farm",
-    [
-        Farm(1, 1, 0.5, 4, 4, 1),
-        Farm(3, 2, 0.01, 3, 1, 2),
-        Farm(8, 1, 0.01, 3, 1, 2),
-        Farm(40, 1, 0.01, 3, 1, 2),
-        Farm(5, 4, 0.0, 2, 2, 10),
-    ],
-    ids=str,
-)
-def test_a_farm_is_as_fast_as_its_simulation(farm: Farm) -> None:
-    pace = throughput(farm)
-    assert simulated(farm) == pytest.approx(pace.tasks_per_second, rel=0.02)
-    cycle = 2 * farm.round_trip_ms + farm.batch * farm.task_seconds * 1000 + farm.lease_ms + farm.result_ms
-    saturated = farm.workers * (farm.lease_ms + farm.result_ms) >= cycle
-    assert pace.saturates_at is not None
-    assert (farm.workers >= pace.saturates_at) == saturated
-    assert pace.limited_by == ("server" if saturated else "workers")
-    batch = [] if saturated and farm.workers > 1 else ["batch"]
-    assert sorted(pace.critical) == sorted(["results", "lease", *batch])
-
-
-@pytest.mark.parametrize("workers", [1, 3, 5, 30])
-def test_requests_at_random_times_are_as_slow_as_in_a_simulation(workers: int) -> None:
-    farm = Farm(workers, 2, 0.01, 3, 3, 1)
-    random, rounds = np.random.default_rng(workers), 60_000
-    served, away = random.exponential(0.006, rounds), random.exponential(0.022, rounds + workers)
-    arrivals = away[:workers].tolist()
-    heapq.heapify(arrivals)
-    free = 0.0
-    for turn in range(rounds):
-        free = max(free, heapq.heappop(arrivals)) + served[turn]
-        heapq.heappush(arrivals, free + away[workers + turn])
-    pace = throughput(farm)
-    assert rounds * farm.batch / free == pytest.approx(pace.expected_tasks_per_second, rel=0.02)
-    assert pace.expected_tasks_per_second <= pace.tasks_per_second
-    if workers == 5:
-        assert pace.expected_tasks_per_second < 0.85 * pace.tasks_per_second
-
-
-def simulated_streams(pipeline: Pipeline, streams: int, launches: int = 6000) -> float:
-    """Launches per second: each step takes one stream at a time, in turn; a kernel's tail keeps none waiting."""
-    *steps, tail = (value / 1000 for value in vars(pipeline).values())
-    tails = [0, 0, tail, 0]
-    ready, free = [0.0] * streams, [0.0] * len(steps)
-    halfway = 0.0
-    for launch in range(launches):
-        stream = launch % streams
-        for step, seconds in enumerate(steps):
-            ready[stream] = max(ready[stream], free[step]) + seconds
-            free[step] = ready[stream] - tails[step]
-        if launch == launches // 2 - 1:
-            halfway = ready[stream]
-    return launches / 2 / (ready[(launches - 1) % streams] - halfway)
-
-
-@pytest.mark.parametrize(
-    ("pipeline", "best"),
-    [
-        (Pipeline(2, 1, 3, 0.5), 3),
-        (Pipeline(1, 1, 1, 1), 4),
-        (Pipeline(0.1, 0.1, 5, 0.1), 2),
-        (Pipeline(0, 0, 7, 0), 1),
-        (Pipeline(1, 0.1, 30, 0.1, 15), 3),
-        (Pipeline(1, 0.1, 30, 0.1, 30), 32),
-    ],
-    ids=str,
-)
-def test_streams_keep_the_slowest_step_busy(pipeline: Pipeline, best: int) -> None:
-    assert best_streams(pipeline) == best
-    for streams in range(1, best + 2):
-        pace = launches_per_second(pipeline, streams)
-        assert simulated_streams(pipeline, streams) == pytest.approx(pace, rel=0.01)
-    feed, copy, kernel, result, tail = vars(pipeline).values()
-    assert launches_per_second(pipeline, best) == pytest.approx(1000 / max(feed, copy, kernel - tail, result))
-
-
-def test_a_measured_time_suits_a_large_farm() -> None:
-    """A mean has all digits of a float."""
-    pace = throughput(Farm(1000, 1, 0.002 / 3, 4.0, 4.0, 1.0))
-    assert pace.saturates_at == 2
-    assert pace.tasks_per_second == pytest.approx(125.0)
-
-
-def test_farms_that_cannot_be() -> None:
-    with pytest.raises(BadInput, match="at least one"):
-        throughput(Farm(0, 1, 1, 1, 1, 1))
-    with pytest.raises(BadInput, match="nothing takes time"):
-        throughput(Farm(1, 1, 0, 0, 0, 0))
-    with pytest.raises(BadInput, match="0 streams"):
-        launches_per_second(Pipeline(1, 1, 1, 1), 0)
-    with pytest.raises(BadInput, match="longer than its kernel"):
-        launches_per_second(Pipeline(1, 1, 1, 1, 1.5), 2)
-    assert throughput(Farm(2, 1, 1, 0, 0, 0)).saturates_at is None

@@ -1,4 +1,4 @@
-"""``langford irregular``: trees, cycles and graphs, and what they say about our own searches and farms."""
+"""``langford irregular``: trees, cycles and graphs, and what they say about our own searches."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from langford.cli.lazy import ListingGroup
-from langford.cli.options.common import json_option, ledger_option, sample_seed_option
+from langford.cli.options.common import json_option, sample_seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
-from langford.cli.options.types import FiniteRange, device, numbers
+from langford.cli.options.types import device
 from langford.devices import CPU, Device
 
 
@@ -26,15 +26,14 @@ def one_device(text: str) -> str:
     return chosen.kind
 
 
-milliseconds_option = partial(click.option, type=FiniteRange(0), show_default=True)
 one_device_option = partial(
     click.option, "--device", type=one_device, default=CPU.kind, show_default=True, metavar="cpu|cuda|cuda:K"
 )
 
 
-@click.group(cls=ListingGroup, hidden=True)
+@click.group(cls=ListingGroup)
 def irregular() -> None:
-    """Analyse search trees, graphs and worker farms; run Graph500."""
+    """Analyse search trees, graphs and cycles; run Graph500."""
 
 
 @irregular.command(
@@ -54,44 +53,6 @@ def tree(chosen: ProblemOptions, **asked: Any) -> None:
     the error of the plan's estimate of these.  Then the spread of one walk of `langford estimate`.
     """
     _work().tree(chosen.problem(), **asked)
-
-
-@irregular.command(
-    epilog="""\b
-Examples:
-  langford irregular farm --workers 64 --batch 32 --task-seconds 1
-  langford irregular farm langford-24-polyphase-12 --workers 1000 --json
-  langford irregular farm --gpu 2,1,3,0.5
-  langford irregular farm --gpu 1,0.1,30,0.1,15"""
-)
-@click.argument("campaign", required=False)
-@ledger_option
-@click.option(
-    "--workers", type=click.IntRange(1, 100_000), help="Default: those that hold leases of CAMPAIGN, or 1."
-)
-@click.option("--batch", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tasks per lease.")
-@click.option("--task-seconds", type=FiniteRange(0), help="Default: the mean of CAMPAIGN's results.")
-@milliseconds_option("--lease-ms", default=4.0, help="Milliseconds that the server needs for a lease.")
-@milliseconds_option("--result-ms", default=4.0, help="Milliseconds that the server needs for results.")
-@milliseconds_option("--round-trip-ms", default=1.0, help="Milliseconds of a round trip on the network.")
-@click.option(
-    "--gpu",
-    type=numbers(4, 5),
-    metavar="F,C,K,R[,T]",
-    help="A GPU instead of a farm: milliseconds to feed, to copy, of the kernel and to return the result; "
-    "optionally of the kernel's tail, which the next kernel overlaps.",
-)
-@json_option
-def farm(gpu: list[float] | None, as_json: bool, **asked: Any) -> None:
-    """Show what limits a farm of workers, or how many streams keep a GPU busy.
-
-    The farm is a timed event graph; its critical cycle is a worker's or the server's.  A campaign's
-    ledger fills in the time of its tasks and the number of its workers.
-    """
-    if gpu is not None:
-        _work().streams(gpu, as_json)
-    else:
-        _work().farm(as_json=as_json, **asked)
 
 
 @irregular.command(

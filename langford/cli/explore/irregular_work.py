@@ -6,19 +6,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
-from rich.table import Table
 
-from db import Ledger
 from jobs.mpi.graph500 import graph500_on_ranks
 from jobs.mpi.ranks import Ranks, ranks_on_gpus
 from jobs.mpi.world import world
-from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.cli.cluster.ranks import failing_together
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output import display
-from langford.cli.output.screen import styled
+from langford.cli.output.tables import Column, table
 from langford.devices import KINDS
 from langford.errors import BadInput
 from langford.irregular import graph500
@@ -50,16 +46,19 @@ def tree(problem: Problem, depth: int | None, device: str, as_json: bool) -> Non
         display.print_json(document)
         return
     print(f"{problem} = {sizes.count:,}")
-    table = Table()
-    for heading in ("depth", "tasks", "states", "mean below", "sigma", "largest", "error of plan.work"):
-        table.add_column(heading, justify="right")
-    for level in sizes.levels:
-        error = "" if level.work_error is None else f"{level.work_error:.1%}"
-        table.add_row(
-            f"{level.depth}", f"{level.nodes:,}", f"{level.states:,}", f"{level.mean_below:,.4g}",
-            f"{level.sigma_below:,.4g}", f"{level.largest_below:,}", error,
-        )  # fmt: skip
-    styled().print(table)
+    columns = {
+        "depth": [f"{level.depth}" for level in sizes.levels],
+        "tasks": [f"{level.nodes:,}" for level in sizes.levels],
+        "states": [f"{level.states:,}" for level in sizes.levels],
+        "mean below": [f"{level.mean_below:,.4g}" for level in sizes.levels],
+        "sigma": [f"{level.sigma_below:,.4g}" for level in sizes.levels],
+        "largest": [f"{level.largest_below:,}" for level in sizes.levels],
+        "error of plan.work": [
+            "" if level.work_error is None else f"{level.work_error:.1%}" for level in sizes.levels
+        ],
+    }
+    lines = table([Column(heading, cells, True, rank) for rank, (heading, cells) in enumerate(columns.items())])
+    print("\n".join(lines))
     walk = sizes.walk
     if walk.relative_sigma is None:
         print(f"  a walk places {walk.switch} colours at random; there is no arrangement to estimate")
@@ -68,52 +67,6 @@ def tree(problem: Problem, depth: int | None, device: str, as_json: bool) -> Non
             f"  a walk places {walk.switch} colours at random: relative sigma {walk.relative_sigma:.3f}, so "
             f"{walk.walks_for_1_percent:,} walks estimate the count to 1%"
         )
-
-
-def farm(
-    campaign: str | None,
-    address: str,
-    workers: int | None,
-    batch: int,
-    task_seconds: float | None,
-    lease_ms: float,
-    result_ms: float,
-    round_trip_ms: float,
-    as_json: bool,
-) -> None:
-    if campaign is not None:
-        with Ledger(address) as ledger:
-            found = ledger.campaign(campaign)
-            done, seconds, holders = found.standing().tasks_done, found.seconds(), found.lease_holders()
-        if task_seconds is None and done:
-            task_seconds = seconds / done
-        if workers is None:
-            workers = max(1, len(holders))
-    if task_seconds is None:
-        raise click.UsageError("give --task-seconds, or a campaign with results")
-    described = Farm(1 if workers is None else workers, batch, task_seconds, lease_ms, result_ms, round_trip_ms)
-    pace = throughput(described)
-    if as_json:
-        display.print_json({**asdict(described), **pace.document()})
-        return
-    print(f"{pace.tasks_per_second:,.4g} tasks per second at most with {described.workers:,} workers")
-    print(f"  expected    {pace.expected_tasks_per_second:,.4g}, because requests that come at once wait")
-    print(f"  limited by  the {pace.limited_by}: {', '.join(pace.critical)}")
-    if pace.saturates_at is not None:
-        print(f"  the server is the limit from {pace.saturates_at:,} workers on")
-
-
-def streams(milliseconds: list[float], as_json: bool) -> None:
-    pipeline = Pipeline(*milliseconds)
-    best = best_streams(pipeline)
-    paces = {streams: launches_per_second(pipeline, streams) for streams in range(1, best + 2)}
-    if as_json:
-        document = [{"streams": streams, "launches_per_second": pace} for streams, pace in paces.items()]
-        display.print_json({"best_streams": best, "paces": document})
-        return
-    for streams, pace in paces.items():
-        enough = " (enough)" if streams == best else ""
-        print(f"{several(streams, 'stream')}: {pace:,.4g} launches per second{enough}")
 
 
 def cycle(file: Path, maximum: bool, as_json: bool) -> None:

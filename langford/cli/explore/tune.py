@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from jobs.tuning import session
 from jobs.tuning.choice import choices
@@ -15,7 +14,7 @@ from langford.cli.options.common import json_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.progress import Terminal
-from langford.cli.output.screen import styled
+from langford.cli.output.tables import Column, table
 from langford.methods import find_method
 
 CHOICE = "choice"
@@ -77,11 +76,17 @@ def tune(
 
 
 def _print(experiment: Experiment) -> None:
-    table = Table(title=f"{experiment.title}: {experiment.name} ({experiment.shows})", title_justify="left")
-    for heading in ("", experiment.x_label, "seconds", ""):
-        table.add_column(heading, justify="right" if heading else "left")
-    for label, trials in experiment.curves.items():
-        for trial in trials:
-            best = " (fastest)" if trial is experiment.best else ""
-            table.add_row(label, f"{trial.x:g}", f"{trial.seconds:.3g}", trial.note + best)
-    styled().print(table)
+    rows = [
+        (
+            label,
+            f"{trial.x:g}",
+            f"{trial.seconds:.3g}",
+            trial.note + (" (fastest)" if trial is experiment.best else ""),
+        )
+        for label, trials in experiment.curves.items()
+        for trial in trials
+    ]
+    labels, places, seconds, notes = (list(column) for column in zip(*rows, strict=True))
+    columns = Column("", labels), Column(experiment.x_label, places, True), Column("seconds", seconds, True)
+    print(f"{experiment.title}: {experiment.name} ({experiment.shows})")
+    print("\n".join(table([*columns, Column("", notes)])))

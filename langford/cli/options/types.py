@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -86,21 +85,6 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number", param, ctx)
         return number
-
-
-def numbers(least: int, most: int) -> Callable[[str], list[float]]:
-    """A type: ``least`` to ``most`` finite numbers, none negative, from "1,0.5"."""
-
-    def numbers_of(text: str) -> list[float]:
-        try:
-            values = [float(part) for part in text.split(",")]
-        except ValueError as error:
-            raise click.BadParameter("give numbers separated by commas, like 1,0.5") from error
-        if not least <= len(values) <= most or not all(math.isfinite(value) and value >= 0 for value in values):
-            raise click.BadParameter(f"give {least} to {most} numbers, none negative")
-        return values
-
-    return numbers_of
 
 
 def exact_number(text: str) -> int:

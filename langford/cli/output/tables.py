@@ -61,7 +61,7 @@ def width_of_output() -> int | None:
     return shutil.get_terminal_size((0, 0)).columns or None
 
 
-def table(columns: Sequence[Column], width: int | None) -> list[str]:
+def table(columns: Sequence[Column], width: int | None = None) -> list[str]:
     """The lines of a table up to ``width`` characters wide, as far as columns may be omitted; None: all columns.
 
     A column without any text is omitted too.
