@@ -1,8 +1,8 @@
-"""A farm of one command: the folder with its certificate, token and address, and the process of its task server.
+"""A farm of one command: its folder, and the process of its task server.
 
-The folder is for the user alone, on a file system that the nodes share: the jobs read the authority's certificate
-and the token there.  Whoever starts the farm again finds the same authority, token and port, so that workers of
-before still reach it.  The server ends with the process that started it, however that ends.
+The folder is for the user alone, on a file system that the nodes share: the jobs read the join file there.  A farm
+that is started again has the same authority, token and port, so that its workers still reach it.  The server ends
+with the process that started it, however that ends.
 """
 
 from __future__ import annotations
@@ -14,16 +14,12 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from jobs.addresses import server_parts
 from jobs.clock import SYSTEM, Clock
-from langford.errors import BadInput, LangfordError, NotInstalled
-from langford.machine.durable import replace_file
+from jobs.reach.join import SUFFIX, Join, NotAJoinFile
+from langford.errors import BadInput, LangfordError
 from langford.machine.folders import objection
-from langford.version import install
-
-if TYPE_CHECKING:
-    from trustme import CA
 
 START_SECONDS = 120.0
 """The longest time that a server may take to start, its plan included."""
@@ -40,9 +36,7 @@ class FarmFolder:
     """The files of a farm, of which only the user may read any.
 
     Attributes:
-        authority: the certificate that the workers trust.
-        certificate: the server's chain and key.
-        token: of the workers.
+        join: with which the workers join; the server writes it, and its certificate beside it.
         ready: written by the server once it listens.
         log: of the server.
     """
@@ -54,47 +48,15 @@ class FarmFolder:
             raise BadInput(f"the farm's token cannot be kept in {folder}: {reason}, or choose another --logs")
         folder.chmod(0o700)
         self.folder = folder
-        self.authority, self.certificate = folder / "authority.pem", folder / "server.pem"
-        self.token, self.ready, self.log = folder / "worker.token", folder / "ready", folder / "server.log"
-
-    def certify(self, names: Sequence[str]) -> None:
-        """Write a certificate for these names, by the authority of this folder; raises NotInstalled."""
-        try:
-            from trustme import CA
-        except ImportError as error:
-            raise NotInstalled(
-                f"a farm needs trustme for its certificate ({error}): {install('server')}"
-            ) from error
-        made = self._authority(CA)
-        leaf = made.issue_cert(*names, organization_name="langford")
-        chain = [leaf.private_key_pem, *leaf.cert_chain_pems]
-        # A private key is never replaced; this one was made here.
-        self.certificate.unlink(missing_ok=True)
-        replace_file(self.certificate, b"".join(blob.bytes() for blob in chain), private=True)
-
-    def _authority(self, kind: type[CA]) -> CA:
-        key = self.folder / "authority.key"
-        with suppress(FileNotFoundError):
-            return kind.from_pem(self.authority.read_bytes(), key.read_bytes())
-        made = kind(organization_name="langford")
-        replace_file(key, made.private_key_pem.bytes(), private=True)
-        replace_file(self.authority, made.cert_pem.bytes(), private=True)
-        return made
+        self.join, self.ready, self.log = folder / f"workers{SUFFIX}", folder / "ready", folder / "server.log"
 
     def port(self) -> int:
-        """The same each time, and at first one that is free."""
-        file = self.folder / "port"
-        with suppress(FileNotFoundError, ValueError):
-            return int(file.read_text())
-        port = _free_port()
-        replace_file(file, f"{port}\n".encode(), private=True)
-        return port
-
-
-def names_of_this_machine(host: str | None) -> list[str]:
-    """The names for its certificate; the first one is that under which the nodes reach it: ``host``, if given."""
-    own = [socket.getfqdn(), socket.gethostname(), "localhost", "127.0.0.1"]
-    return [*dict.fromkeys(filter(None, [host, *own]))]
+        """That of the join file, so that workers which run still reach the server; at first one that is free."""
+        with suppress(FileNotFoundError, NotAJoinFile):
+            port = server_parts(Join.read(self.join).addresses[0]).port
+            if port is not None:
+                return port
+        return _free_port()
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from sqlalchemy import text
 from db import Ledger
 from db.states import Role
 from jobs.pools.evaluation import evaluate
+from jobs.reach.join import Join
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 
@@ -71,12 +72,12 @@ def farm_seconds(where: str, key: PlanKey) -> tuple[float, float]:
     """
     ledger = Ledger(where, create=True)
     campaign = ledger.create_campaign("overhead", key, plan_of(key).work.tolist())
-    environment = {**os.environ, "LANGFORD_TOKEN": campaign.new_token(Role.WORKER)}
     with served(where, campaign.name) as (server, url):
-        worker = [sys.executable, "-m", "langford", "work", url, "--workers", "1"]
+        file = Path(f"{where}.join")
+        Join([url], campaign.new_token(Role.WORKER)).write(file)
+        worker = [sys.executable, "-m", "langford", "work", str(file), "--workers", "1"]
         workers = [
-            subprocess.Popen([*worker, "--outbox", f"{where}-{k}"], env=environment, stderr=subprocess.DEVNULL)
-            for k in range(2)
+            subprocess.Popen([*worker, "--outbox", f"{where}-{k}"], stderr=subprocess.DEVNULL) for k in range(2)
         ]
         while not campaign.standing().tasks.get("done"):
             time.sleep(0.2)

@@ -20,6 +20,7 @@ from soak_parts.relay import Relay
 
 from db import Ledger
 from db.states import Role
+from jobs.reach.join import Join
 from langford.kernels.cache import CHOSEN, cache_folder
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -141,11 +142,12 @@ class Round:
             crowd = str(Path(__file__).with_name("crowd.py"))
             tokens = " ".join(self.crowd_tokens)
             return self.start(crowd, url, str(LEASE_SECONDS), "outbox-crowd", log="crowd", LANGFORD_TOKEN=tokens)
-        lies = "0.3" if number >= self.honest else "0"
+        lies, file = "0.3" if number >= self.honest else "0", self.folder / f"{number}.join"
+        Join([url], self.tokens[number]).write(file)
         return self.start(
-            "-m", "langford", "work", url, "--workers", "1", "--lease", str(LEASE_SECONDS),
+            "-m", "langford", "work", str(file), "--workers", "1", "--lease", str(LEASE_SECONDS),
             "--patience", str(PATIENCE_SECONDS), "--outbox", f"outbox-{number}",
-            log=f"worker-{number}", SOAK_HOST=f"host{number}", SOAK_LIES=lies, LANGFORD_TOKEN=self.tokens[number],
+            log=f"worker-{number}", SOAK_HOST=f"host{number}", SOAK_LIES=lies,
         )  # fmt: skip
 
     # -- one round ------------------------------------------------------------------------

@@ -17,7 +17,10 @@ CONNECT_SECONDS = 5.0
 NO_PASSWORD = 407
 ANOTHER_CLOCK_SECONDS = 300.0
 """Clocks that differ by more make certificates seem expired, or not valid yet."""
-UNKNOWN = "give the server's certificate, or that of the authority that signed it, with --certificate FILE"
+UNKNOWN = (
+    "copy the server's join file again; for `status`, give the certificate, or that of the authority that signed "
+    "it, with --certificate FILE"
+)
 OTHER_NAME = "use a host name that it contains"
 RENEW = "the server needs a new certificate"
 WORDS = {

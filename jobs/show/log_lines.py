@@ -6,7 +6,6 @@ They go to a logger of the standard library; whoever starts the server chooses h
 from __future__ import annotations
 
 import logging
-import socket
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -39,14 +38,10 @@ def extra(event: str, campaign: str | None, fields: Mapping[str, Any]) -> dict[s
 # -- the server -------------------------------------------------------------------------------
 
 
-def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign]) -> str:
-    """Returns the address, with a name of this machine where it listens on all of its addresses."""
-    host, port = listener.getsockname()[:2]
-    url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+def listening(address: str, campaigns: Sequence[Campaign]) -> None:
     words = [f"{campaign.name} ({_done(campaign)})" for campaign in campaigns]
     names = [campaign.name for campaign in campaigns]
-    line("listening", f"listening on {url} for {', '.join(words)}", url=url, campaigns=names)
-    return url.replace("//0.0.0.0:", f"//{socket.getfqdn()}:").replace("//[::]:", f"//{socket.getfqdn()}:")
+    line("listening", f"listening on {address} for {', '.join(words)}", url=address, campaigns=names)
 
 
 def worker_needs(command: str) -> None:

@@ -20,6 +20,7 @@ from langford.result import Evaluation
 from tests.support.command_line import run_here, without_announcement
 from tests.support.databases import new_ledger
 from tests.support.forecasts import taking
+from tests.support.joins import join_file
 
 DONE, EMPTY = "eight", "empty"
 HUGE = "9" * 5000
@@ -269,7 +270,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("token eight --revoke 1 --out x", "--out is for a new token"),
     ("serve nobody", "no campaign 'nobody'"),
     ("serve eight --port {busy}", "cannot listen"),
-    ("serve eight --host 0.0.0.0", "--certificate"),
     ("serve eight --host 192.0.2.1 --insecure --port {free}", "cannot listen"),
     ("serve eight --certificate folder", "is a directory"),
     ("serve eight --certificate text", "cannot use the certificate"),
@@ -280,21 +280,21 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("serve eight --notify-command '", "close its quotes"),
     ("serve eight --notify-command ''", "there is no program"),
     # work
-    ("work nonsense", "is not the address"),
-    ("work http://127.0.0.1", "is not the address"),
-    ("work http://host:port/eight", "is not an address"),
-    ("work http://[::1/eight", "is not an address"),
-    ("work http://höst/eight", "is not an address"),
-    ("work https://127.0.0.1:{free}/eight --certificate text", "is not a certificate"),
-    ("work https://127.0.0.1:{free}/eight --certificate folder", "is a directory"),
-    ("work http://127.0.0.1:{free}/eight --outbox text/outbox", "or name another folder in LANGFORD_OUTBOX"),
-    ("work http://127.0.0.1:{free}/eight --lease nan", "no finite number"),
-    ("work http://127.0.0.1:{free}/eight --device cuda", "GPU"),
+    ("work nonsense", "No such file"),
+    ("work folder", "is a folder"),
+    ("work text", "is not a complete join file"),
+    ("work langford.db", "is not a complete join file"),
+    ("work HTTP://127.0.0.1:8765/eight", "is an address: give the file"),
+    ("work farm:8765/eight", "is an address: give the file"),
+    ("work eight.join --outbox text/outbox", "or name another folder in LANGFORD_OUTBOX"),
+    ("work eight.join --lease nan", "no finite number"),
+    ("work eight.join --device cuda", "GPU"),
     # slurm
     ("slurm keep eight --time 20", "write 20m for minutes"),
     ("slurm keep eight --once", "without --once runs a server too"),
     ("slurm keep skolem 9 --once", "without --once runs a server too"),
-    ("slurm keep skolem 9 --once --server https://host", "works on one campaign: name one"),
+    ("slurm keep skolem 9 --once --join eight.join", "joins the campaign eight: leave out 'skolem 9'"),
+    ("slurm keep --join text", "is not a complete join file"),
     ("slurm keep eight --dry-run", "which need a server"),
     ("slurm keep eight --host no.host.invalid", "give --host the name"),
     ("slurm keep nobody", "no campaign 'nobody'"),
@@ -302,16 +302,18 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("serve skolm 9", "did you mean skolem?"),
     ("serve 7 --ledger no/such/folder.db", "create it first"),
     ("serve 6", "there is nothing to compute: no arrangement exists"),
-    ("serve eight empty --token-file tokens", "is for one campaign"),
-    ("slurm keep eight --time 20:00 --server https://host --notify-command true", "langford serve"),
-    ("slurm keep eight --time 2m --server https://host", "give --time 3:00 or more"),
-    ("slurm keep eight --time 20:00 --server nonsense", "is not the address"),
+    ("serve eight empty --join a.join", "is for one campaign"),
+    ("serve eight --join text --port {free}", "is not a join file, and is not replaced"),
+    ("token eight --join eight.join", "needs --out"),
+    ("token eight --join text --out new", "is not a complete join file"),
+    ("slurm keep --time 20:00 --join eight.join --notify-command true", "langford serve"),
+    ("slurm keep --time 2m --join eight.join", "give --time 3:00 or more"),
     ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),
     ("slurm reserve --time 20:00 --sbatch=--job-name=x --dry-run langford 8", "give --name NAME"),
-    ("slurm keep eight --time 20:00 --server https://host --sbatch=--job-name=x", "leave it out"),
-    ("slurm keep eight --time 20:00 --server https://host --sbatch -Jx", "leave it out"),
-    ("slurm keep eight --time 20:00 --server https://host --sbatch -a0-3", "give --max-queued"),
-    ("slurm keep eight --time 20:00 --server http://127.0.0.1:{free} --dry-run", "start it with `langford serve`"),
+    ("slurm keep --time 20:00 --join eight.join --sbatch=--job-name=x", "leave it out"),
+    ("slurm keep --time 20:00 --join eight.join --sbatch -Jx", "leave it out"),
+    ("slurm keep --time 20:00 --join eight.join --sbatch -a0-3", "give --max-queued"),
+    ("slurm keep --time 20:00 --join eight.join --dry-run", "start it with `langford serve`"),
     # tune, mpi, doctor
     ("irregular tree 0", "at least 1"),
     ("irregular tree 99", "128 bits"),
@@ -326,8 +328,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("status http://127.0.0.1:1/x --ledger l.db", "not both"),
     ("status --every 2", "belongs to --watch"),
     ("status 127.0.0.1:9/eight", "write https://127.0.0.1:9/eight, or http://127.0.0.1:9/eight"),
-    ("work farm:8765/eight", "write https://farm:8765/eight, or http://farm:8765/eight"),
-    ("work [::1]:8765/eight", "write https://[::1]:8765/eight, or http://[::1]:8765/eight"),
     ("status http://127.0.0.1:{free}/farmed", "no answer from"),
     ("status http://farm.example/farmed", "without encryption"),
 ]  # fmt: skip
@@ -348,6 +348,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         content = export.to_bytes()
     (made / "eight.gz").write_bytes(content)
     (made / "half.gz").write_bytes(content[:-9])
+    join_file(made, "http://127.0.0.1:9/eight", "token", name="eight.join")  # nothing listens there
     (made / "text").write_text("a text\n")
     (made / "text").chmod(0o600)  # as a private key must be
     (made / "folder").mkdir()

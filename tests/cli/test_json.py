@@ -142,10 +142,9 @@ def test_the_documents_of_arrangements(tell: Tell, tmp_path: Path) -> None:
 
 
 def test_the_documents_of_jobs(tell: Tell, campaign: Campaign, tmp_path: Path) -> None:
-    tell("token", NAME, "--out", "t")
     options = ["--time", "20:00", "--dry-run"]
-    with Server(tmp_path, NAME) as server:
-        served = ["--server", server.url, "--token-file", "t"]
+    with Server(tmp_path, NAME):
+        served = ["--join", f"{NAME}.join"]
         for arguments, jobs in (
             (["slurm", "keep", NAME, *served, *options], job_name(NAME, campaign.uuid)),
             (["slurm", "reserve", *options, "langford", "8"], "langford-mpi"),
@@ -156,9 +155,8 @@ def test_the_documents_of_jobs(tell: Tell, campaign: Campaign, tmp_path: Path) -
 
 
 def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell, tmp_path: Path) -> None:
-    tell("token", NAME, "--out", "worker.token")
-    with Server(tmp_path, NAME) as server:
-        work = ["work", f"{server.url}/{NAME}", "--token-file", "worker.token", "--outbox", "outbox"]
+    with Server(tmp_path, NAME):
+        work = ["work", f"{NAME}.join", "--outbox", "outbox"]
         done = langford(*work, "--workers", "1", "--json")
     assert json.loads(done.stdout) == {
         "campaign": NAME,

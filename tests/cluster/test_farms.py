@@ -74,14 +74,14 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp
         0o644,
     }
     assert "DUE TO PREEMPTION" in logs()
-    kept = {name: (folder / name).read_bytes() for name in ("authority.pem", "worker.token", "port")}
+    kept = (folder / "workers.join").read_bytes()
     assert campaign.standing().unfinished > 0
     (tmp_path / HURRY).touch()
     again = start()
     output, errors = again.communicate(timeout=400)
     assert again.returncode == 0, errors
     assert output.startswith(f"{COUNT}\n"), errors
-    assert kept == {name: (folder / name).read_bytes() for name in kept}
+    assert (folder / "workers.join").read_bytes() == kept
     assert not cluster.call("squeue", "--noheader", "-t", "RUNNING,PENDING", "-p", "best-effort").strip()
     assert start().communicate(timeout=60)[0].startswith(f"{COUNT}\n")  # it is there already
 

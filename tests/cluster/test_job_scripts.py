@@ -20,6 +20,7 @@ from tests.support.campaigns import NAME, new_campaign
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import fresh_database, new_ledger
+from tests.support.joins import join_file
 from tests.support.ports import free_port
 from tests.support.preloaded import ALONE, preloaded
 from tests.support.servers import Server
@@ -82,17 +83,13 @@ def test_a_dry_run_creates_no_campaign(langford: Run, tmp_path: Path) -> None:
 
 def test_the_workers_of_a_server_of_a_file(langford: Run, tmp_path: Path) -> None:
     assert langford("create", *PROBLEMS[0], "--name", "ours").returncode == 0
-    assert langford("token", "ours", "--out", "token").returncode == 0
-    with Ledger(str(tmp_path / "langford.db")) as ledger, Server(tmp_path, "ours") as server:
-        served = ["--server", f"{server.url}/ours", "--token-file", "token"]
-        run_script(langford, ledger.campaign("ours"), tmp_path, *served)
+    with Ledger(str(tmp_path / "langford.db")) as ledger, Server(tmp_path, "ours"):
+        run_script(langford, ledger.campaign("ours"), tmp_path, "--join", "ours.join")
 
 
 def test_a_name_that_only_a_silent_server_knows(langford: Run, tmp_path: Path) -> None:
-    (tmp_path / "token").touch(0o600)
-    (tmp_path / "token").write_text("token")
-    served = ["--server", f"http://127.0.0.1:{free_port()}", "--token-file", "token"]
-    refused = langford(*SUBMIT, *served, "--dry-run")
+    join = join_file(tmp_path, f"http://127.0.0.1:{free_port()}/ours", "token")
+    refused = langford(*SUBMIT, "--join", join, "--dry-run")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "start it with `langford serve`" in refused.stderr
 

@@ -15,7 +15,6 @@ from db import Campaign, CampaignRecord, Standing
 from db.records import CampaignInfo
 from jobs.reach.requests import ServerAway
 from langford.cli.cluster.job_options import QueueOptions
-from langford.cli.options.access import AccessOptions
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
@@ -27,12 +26,12 @@ NAME = "langford-27-polyphase-16"
 JOBS = f"{NAME}-1f2e3d4c"
 GOLDEN = Path(__file__).parents[1] / "golden"
 LOGS = Path("/home/ada/slurm-logs/langford-27-polyphase-16")
-WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/langford-27-polyphase-16"]
+WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "/home/ada/my farm.join"]
 
 
 def test_the_script_of_an_array() -> None:
     resources = Resources(1200, "best-effort", "gpu:1", 4, "records", "low", ("--mem=2G", "--exclude=n[1-3]"))
-    command = [*WORK, "--token-file", "/home/ada/my token", "--time-limit", str(resources.working_seconds)]
+    command = [*WORK, "--time-limit", str(resources.working_seconds)]
     text = array_script(JOBS, 256, resources, LOGS, command, ["module load cuda"])
     assert text == (GOLDEN / "array.sbatch").read_text()
 
@@ -487,5 +486,4 @@ def test_the_jobs_are_those_of_this_user_on_the_cluster_that_takes_them(
     [("langford.db", False), ("sqlite:///l.db", False), ("postgresql://h/l", True), ("postgres://h/l", True)],
 )
 def test_workers_elsewhere_open_a_database_but_no_file(address: str, is_shared: bool) -> None:
-    access = AccessOptions(None, None, insecure=False)
-    assert QueueOptions(1, address, None, access, "cpu").is_shared is is_shared
+    assert QueueOptions(1, address, None, "cpu").is_shared is is_shared

@@ -52,11 +52,13 @@ def keep(program: Path, name: str, folder: Path, *options: str) -> subprocess.Po
 def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
     name, port = "langford-12-polyphase-8", free_port()
     assert langford("create", "langford", "12", "--depth", "8").returncode == 0
-    assert langford("token", name, "--out", "token").returncode == 0
-    server = subprocess.Popen([preloaded().program, "serve", name, "--port", str(port)], cwd=tmp_path)
+    serve = [preloaded().program, "serve", name, "--port", str(port), "--ready-file", "ready"]
+    server = subprocess.Popen(serve, cwd=tmp_path)
     try:
-        served = ["--server", f"http://127.0.0.1:{port}", "--token-file", "token"]
-        options = ["--max-queued", "2", *served, "--sbatch=--export=ALL"]
+        while not (tmp_path / "ready").exists():
+            assert server.poll() is None
+            time.sleep(0.05)
+        options = ["--join", f"{name}.join", "--max-queued", "2", "--sbatch=--export=ALL"]
         first, second = (keep(quick, name, tmp_path, *options) for _ in range(2))
         outputs = [keeper.communicate(timeout=150) for keeper in (first, second)]
     finally:

@@ -21,6 +21,7 @@ from jobs.reach.diagnosis import proxy_of
 from jobs.reach.requests import Requests
 from langford.errors import BadInput
 from tests.support.command_line import Run
+from tests.support.joins import join_file
 from tests.support.servers import Server
 
 PLACES = [
@@ -135,10 +136,14 @@ def test_a_server_under_a_path_of_a_proxy(langford: Run, tmp_path: Path) -> None
         for address in ("/farm", "/farm/eight"):
             shown = langford("status", proxy + address, *token)
             assert (shown.returncode, "eight" in shown.stdout) == (0, True), shown.stderr
-        done = langford("work", f"{proxy}/farm/eight", *token, "--outbox", "outbox")
+        secret = (tmp_path / "token").read_text().strip()
+        through, old = (
+            join_file(tmp_path, f"{proxy}/{path}/eight", secret, name=f"{path}.join") for path in ("farm", "old")
+        )
+        done = langford("work", through, "--outbox", "outbox")
         assert done.returncode == 0, done.stderr
-        for command in (["status"], ["work", "--outbox", "outbox"]):
-            moved = langford(*command, f"{proxy}/old/eight", *token)
+        for command in (["status", f"{proxy}/old/eight", *token], ["work", old, "--outbox", "outbox"]):
+            moved = langford(*command)
             assert moved.returncode == 2
             assert "has moved to https://new.example/campaigns/eight" in moved.stderr
         absent = langford("status", f"{proxy}/nine", *token)

@@ -22,6 +22,7 @@ from jobs.reach.requests import ServerAway, ServerRefuses
 from tests.support.campaigns import KEY, PLAN, TASKS
 from tests.support.command_line import Run
 from tests.support.databases import new_ledger
+from tests.support.joins import join_file
 from tests.support.ports import free_port
 from tests.support.servers import Server
 
@@ -50,11 +51,9 @@ def folder(langford: Run, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def refused(langford: Run, tmp_path: Path, url: str, says: str, *arguments: str) -> None:
+def refused(langford: Run, tmp_path: Path, url: str, says: str, certificate: Path | None = None) -> None:
     """A worker for this address ends with exit code 2 and one line, and its token is not in it."""
-    (tmp_path / "token").touch(0o600)
-    (tmp_path / "token").write_text("a-secret-token\n")
-    done = langford("work", url, "--token-file", "token", "--outbox", "outbox", *arguments)
+    done = langford("work", join_file(tmp_path, url, "a-secret-token", certificate), "--outbox", "outbox")
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
@@ -75,16 +74,15 @@ def test_permanent_errors_of_a_server_without_tls(langford: Run, folder: Path) -
 
 @pytest.mark.exhaustive
 def test_permanent_errors_of_a_server_with_tls(langford: Run, folder: Path, certificate: tuple[Path, Path]) -> None:
-    trusting = ("--certificate", str(certificate[0]))
-    with Server(folder, NAME, *trusting, "--key", str(certificate[1])) as server:
+    made, key = certificate
+    with Server(folder, NAME, "--certificate", str(made), "--key", str(key)) as server:
         url = f"https://localhost:{server.port}/{NAME}"
         refused(langford, folder, url.replace("https", "http"), "write https://")
-        refused(langford, folder, url, "--certificate FILE")
+        refused(langford, folder, url, "copy the server's join file again")
         other = url.replace("localhost", "127.0.0.1")
-        refused(langford, folder, other, "use a host name that it contains", *trusting)
-        refused(langford, folder, url, "this name and this token", *trusting)
-        token = {"LANGFORD_TOKEN": langford("token", NAME).stdout.strip()}
-        worked = langford("work", url, *trusting, "--outbox", "outbox", variables=token)
+        refused(langford, folder, other, "use a host name that it contains", made)
+        refused(langford, folder, url, "this name and this token", made)
+        worked = langford("work", f"{NAME}.join", "--outbox", "outbox")
     assert worked.returncode == 0, worked.stderr
     assert langford("result", NAME).stdout.startswith("L(2,8) = 150\n")
 
@@ -102,9 +100,9 @@ def test_a_server_whose_plan_has_other_tasks_refuses(langford: Run, tmp_path: Pa
 @pytest.mark.parametrize(
     "proxy", ["http://[::1", "ftp://user:secret@proxy", "socks5://proxy:1080", "http://proxy:x"]
 )
-def test_proxies_that_cannot_be(langford: Run, proxy: str) -> None:
-    command = ["work", f"https://farm.invalid/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
-    done = langford(*command, variables={"ALL_PROXY": proxy, "LANGFORD_TOKEN": "a-secret-token"})
+def test_proxies_that_cannot_be(langford: Run, proxy: str, tmp_path: Path) -> None:
+    join = join_file(tmp_path, f"https://farm.invalid/{NAME}", "a-secret-token")
+    done = langford("work", join, "--outbox", "outbox", "--time-limit", "5", variables={"ALL_PROXY": proxy})
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("langford: cannot use the proxies of the environment")
     assert len(done.stderr.splitlines()) == 1
@@ -127,14 +125,15 @@ class Closed(BaseHTTPRequestHandler):
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_proxy_that_requires_a_password_is_named(
-    langford: Run, scheme: str, monkeypatch: pytest.MonkeyPatch
+    langford: Run, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Closed) as closed:
         threading.Thread(target=closed.serve_forever, daemon=True).start()
         proxy = f"127.0.0.1:{closed.server_port}"
-        variables = {f"{scheme}_proxy": f"http://me:secret@{proxy}", "LANGFORD_TOKEN": "a-secret-token"}
-        command = ["work", f"{scheme}://farm.invalid/{NAME}", "--outbox", "outbox", "--insecure"]
-        done = langford(*command, variables=variables)
+        join = join_file(tmp_path, f"{scheme}://farm.invalid/{NAME}", "a-secret-token")
+        done = langford(
+            "work", join, "--outbox", "outbox", variables={f"{scheme}_proxy": f"http://me:secret@{proxy}"}
+        )
         closed.shutdown()
     assert done.returncode == 2, done.stderr
     [said] = done.stderr.splitlines()

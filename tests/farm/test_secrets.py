@@ -18,8 +18,10 @@ from db.identity import is_dead, process_name
 from db.states import Role
 from db.store.addresses import without_password
 from db.work.tokens import digest
+from jobs.farm.entrance import Entrance
+from jobs.reach.join import Join
 from jobs.reach.remote import RemoteServer
-from langford.cli.campaigns.tokens import worker_token
+from langford.cli.campaigns.tokens import worker_joins
 from langford.errors import BadInput
 from langford.words import plain
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
@@ -27,7 +29,7 @@ from tests.support.clock import MovableClock
 from tests.support.command_line import Run
 from tests.support.database_clock import DAY, moved_clock
 from tests.support.databases import fresh_database, new_ledger
-from tests.support.servers import Server
+from tests.support.joins import join_file
 
 SECRET = "hunter2"
 STRANGER = 54321
@@ -175,14 +177,18 @@ def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, 
     assert [each.name for each in tmp_path.glob("*token*")] == ["worker.token"]
     for mode in (0o640, 0o604, 0o644, 0o660):
         file.chmod(mode)
-        refused = langford("work", f"http://127.0.0.1:1/{NAME}", "--token-file", "worker.token")
+        refused = langford("status", f"http://127.0.0.1:1/{NAME}", "--token-file", "worker.token")
         assert refused.returncode == 2
         assert "chmod 600 worker.token" in refused.stderr
+    join = join_file(tmp_path, f"http://127.0.0.1:1/{NAME}", "token")
+    Path(join).chmod(0o640)
+    refused = langford("work", join)
+    assert (refused.returncode, f"chmod 600 {join}" in refused.stderr) == (2, True)
 
 
 def test_what_is_no_file_is_no_token_file(langford: Run) -> None:
     for name in ("/dev/null", "."):
-        refused = langford("work", f"http://127.0.0.1:1/{NAME}", "--token-file", name)
+        refused = langford("status", f"http://127.0.0.1:1/{NAME}", "--token-file", name)
         assert refused.returncode == 2
         assert refused.stderr.startswith(f"langford: {name} is not a file: give --token-file the file")
 
@@ -204,7 +210,7 @@ def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content
     file = tmp_path / "wrong.token"
     file.touch(0o600)
     file.write_bytes(content)
-    command = ["work", f"http://127.0.0.1:1/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
+    command = ["status", f"http://127.0.0.1:1/{NAME}"]
     refused = langford(*command, "--token-file", file.name)
     assert refused.returncode == 2, refused.stderr
     is_large = len(content) > 1_000
@@ -284,12 +290,13 @@ def test_a_token_is_extended_and_never_shortened(kind: str, tmp_path: Path) -> N
 
 
 def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tmp_path: Path) -> None:
-    file, time_of_server = tmp_path / "worker.token", MovableClock()
+    file, time_of_server = tmp_path / "workers.join", MovableClock()
+    entrance = Entrance(["http://127.0.0.1:8765"], None, "")
     with new_ledger("sqlite", tmp_path) as ledger, moved_clock() as clock:
         campaign = new_campaign(ledger)
 
         def is_valid() -> bool:
-            return bool(ledger.rights([file.read_text().strip()]))
+            return bool(ledger.rights([Join.read(file).token]))
 
         def expires() -> float:
             [record] = campaign.tokens()
@@ -297,7 +304,7 @@ def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tm
             return record.expires
 
         for _ in range(2):  # started again, it has the same token
-            with worker_token(campaign, file, "serve", time_of_server):
+            with worker_joins(campaign, file, entrance, time_of_server):
                 for _ in range(3):
                     before = expires()
                     clock.move(20 * DAY)
@@ -310,33 +317,24 @@ def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tm
             clock.move(2 * DAY)
             assert not is_valid()
         campaign.revoke()
-        with pytest.raises(BadInput, match="delete the file"), worker_token(campaign, file, "serve"):
+        with pytest.raises(BadInput, match="delete the file"), worker_joins(campaign, file, entrance):
             pass
         file.unlink()
-        with worker_token(campaign, file, "serve"):
+        with worker_joins(campaign, file, entrance):
             assert is_valid()
 
 
-def test_a_token_does_not_travel_in_clear_text(
-    langford: Run, campaign_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert langford("token", NAME, "--out", "t").returncode == 0
+def test_a_token_does_not_travel_in_clear_text(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGFORD_TOKEN", "t")
     for host in ("farm", "10.1.2.3", "127.0.0.1.evil.example", "localhost.evil.example", "[2001:db8::1]"):
-        submit = ["slurm", "keep", NAME, "--server", f"http://{host}:8765", "--time", "9:00", "--dry-run"]
-        for command in (["work", f"http://{host}:8765/{NAME}"], submit):
-            refused = langford(*command)
-            assert refused.returncode == 2
-            assert "--insecure" in refused.stderr
+        refused = langford("status", f"http://{host}:8765/{NAME}")
+        assert refused.returncode == 2
+        assert "--insecure" in refused.stderr
     for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
         RemoteServer(url, "t").campaign().close()
     RemoteServer(f"http://farm/{NAME}", "t", insecure=True).campaign().close()
     with pytest.raises(BadInput, match="without encryption"):
         RemoteServer(f"http://farm/{NAME}", "t").campaign()
-    with Server(tmp_path, NAME) as server:
-        options = ["--server", server.url, "--token-file", "t", "--insecure"]
-        script = langford("slurm", "keep", NAME, *options, "--time", "9:00", "--dry-run")
-    assert "--insecure" in script.stdout
 
 
 # -- text of strangers ------------------------------------------------------------------------

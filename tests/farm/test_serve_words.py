@@ -1,4 +1,4 @@
-"""`langford serve` of a problem in words: the campaign, a worker's token and the command that starts a worker."""
+"""`langford serve` of a problem in words: the campaign, its join file and the command that starts a worker."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from jobs.reach.join import Join
 from tests.support.command_line import Run
 from tests.support.preloaded import preloaded
 from tests.support.servers import Server
@@ -26,17 +27,19 @@ def wait_for(file: Path, server: subprocess.Popen[str]) -> str:
 
 def test_a_problem_in_words_is_served_and_completed(langford: Run, tmp_path: Path) -> None:
     words = ["serve", "near-skolem", "8", "missing", "3", "--port", "0", "--ready-file", "ready"]
+    tokens = set[str]()
     for _ in range(2):  # the second one finds the campaign and the token
         server = subprocess.Popen(
             [preloaded().program, *words], cwd=tmp_path, text=True, stderr=subprocess.PIPE, env=os.environ
         )
         try:
             address = wait_for(tmp_path / "ready", server).strip()
-            token = next(tmp_path.glob("*.token"))
-            kept = token.read_bytes()
-            assert stat.S_IMODE(token.stat().st_mode) == 0o600
-            name = token.stem
-            done = langford("work", f"{address}/{name}", "--token-file", str(token), "--ready-file", "worker")
+            file = next(tmp_path.glob("*.join"))
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+            join, name = Join.read(file), file.stem
+            assert join.addresses == [f"{address}/{name}"]
+            tokens.add(join.token)
+            done = langford("work", str(file), "--ready-file", "worker")
             assert done.returncode == 0, done.stderr
             assert (tmp_path / "worker").exists()
         finally:
@@ -44,13 +47,12 @@ def test_a_problem_in_words_is_served_and_completed(langford: Run, tmp_path: Pat
             _, log = server.communicate(timeout=30)
         needed = re.search(r"start workers with: langford (.*)", log)
         assert needed is not None, log
-        assert shlex.split(needed[1]) == ["work", f"{address}/{name}", "--token-file", token.name]
-        assert token.read_bytes() == kept
-        assert len(list(tmp_path.glob("*.token"))) == 1
+        assert shlex.split(needed[1]) == ["work", file.name]
+        assert len(list(tmp_path.glob("*.join"))) == len(tokens) == 1
     assert langford("result", name, "--expect", "44").returncode == 0
 
 
-def test_a_name_is_served_as_before_and_gets_no_token(langford: Run, tmp_path: Path) -> None:
+def test_a_name_is_served_until_the_program_that_started_it_ends(langford: Run, tmp_path: Path) -> None:
     assert langford("create", "8", "--name", "eight").returncode == 0
     server = subprocess.Popen(
         [preloaded().program, "serve", "eight", "--port", "0", "--ready-file", "ready", "--until-closed"],
@@ -58,16 +60,15 @@ def test_a_name_is_served_as_before_and_gets_no_token(langford: Run, tmp_path: P
     )  # fmt: skip
     wait_for(tmp_path / "ready", server)
     _, log = server.communicate(timeout=30)  # closes its input, as when the program that started it ends
-    assert "start workers with" not in log
+    assert "start workers with: langford work eight.join\n" in log
     assert "stopped" in log
-    assert not list(tmp_path.glob("*.token"))
 
 
 def test_a_worker_says_what_to_do_about_tasks_that_are_set_aside(langford: Run, tmp_path: Path) -> None:
-    for command in ("create 8 --name eight", "token eight --out token", "cancel eight"):
+    for command in ("create 8 --name eight", "cancel eight"):
         assert langford(*command.split()).returncode == 0
-    with Server(tmp_path, "eight") as server:
-        done = langford("work", f"{server.url}/eight", "--token-file", "token")
+    with Server(tmp_path, "eight"):
+        done = langford("work", "eight.join")
     assert (done.returncode, "on the machine of the ledger, then `langford retry eight`" in done.stderr) == (
         1,
         True,

@@ -7,7 +7,6 @@ import errno
 import json
 import logging
 import re
-import socket
 import time
 from collections.abc import Iterator
 from io import StringIO
@@ -60,8 +59,7 @@ def test_the_page_has_every_event_with_its_fields(
     campaign: Campaign, overview: Overview, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, log_lines.NAME)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        log_lines.listening(listener, False, [campaign])
+    log_lines.listening("http://127.0.0.1:8765", [campaign])
     log_lines.worker_needs("langford work")
     log_lines.stopped()
     log_lines.going(overview)

@@ -24,6 +24,7 @@ from tests.support.campaigns import HOUR, NAME, delivery, new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.databases import new_ledger
 from tests.support.farm import CAMPAIGN, HURRY, slowed, start
+from tests.support.joins import join_file
 from tests.support.ports import free_port
 from tests.support.servers import Server
 from tests.support.terminals import shown
@@ -47,8 +48,9 @@ class Worker:
     """A worker of a server on this machine."""
 
     def __init__(self, folder: Path, server: Server, token: str, **variables: str) -> None:
-        words = ["work", f"{server.url}/farmed", "--workers", "1", "--outbox", f"{id(self)}", "--lease", "2"]
-        environment = {**ENVIRONMENT, **slowed(folder), "LANGFORD_TOKEN": token, **variables}
+        join = join_file(folder, f"{server.url}/farmed", token, name=f"{id(self)}.join")
+        words = ["work", join, "--workers", "1", "--outbox", f"{id(self)}", "--lease", "2"]
+        environment = {**ENVIRONMENT, **slowed(folder), **variables}
         self.process = start(words, folder, environment, in_process=True, stderr=subprocess.PIPE)
 
     def end(self, number: signal.Signals | None = None) -> str:
@@ -72,7 +74,8 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
         log = server.stop()
     lines = TIME.sub("", log).splitlines()
     assert lines[0] == f"listening on {server.url} for farmed (0 of {tasks} tasks done)"
-    assert lines[1] == f"farmed: 0.0% of the work, 0/{tasks} tasks, 0 workers"
+    assert lines[1] == "start workers with: langford work farmed.join"
+    assert lines[2] == f"farmed: 0.0% of the work, 0/{tasks} tasks, 0 workers"
     named = re.search(r"this is worker (\w{8}) with 1 process", said)
     assert named is not None
     assert sum(line.startswith(f"farmed: worker {named[1]} on ") and "joined: " in line for line in lines) == 1
@@ -153,13 +156,12 @@ def test_a_log_that_nobody_reads_stops_no_worker(ledger: Ledger, tmp_path: Path)
 def work(ledger: Ledger, tmp_path: Path) -> Iterator[list[str]]:
     """The words of a worker of a server, of whose tasks another worker has done some."""
     campaign = create(ledger)
-    (tmp_path / "token").touch(0o600)
-    (tmp_path / "token").write_text(campaign.new_token(Role.WORKER))
+    token = campaign.new_token(Role.WORKER)
     ledger.enrol("other", "elsewhere", "1")
     others = campaign.lease("other", 9, HOUR)
     campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index)) for lease in others])
     with Server(tmp_path, "farmed") as server:
-        yield ["work", f"{server.url}/farmed", "--workers", "1", "--token-file", "token", "--outbox", "o"]
+        yield ["work", join_file(tmp_path, f"{server.url}/farmed", token), "--workers", "1", "--outbox", "o"]
 
 
 @pytest.mark.exhaustive

@@ -26,6 +26,7 @@ from langford.problem.reference import published
 from langford.result import PartialResult
 from tests.support.command_line import ENVIRONMENT, command_on, planted
 from tests.support.databases import new_ledger
+from tests.support.joins import join_file
 from tests.support.ports import free_port
 from tests.support.preloaded import adapt, is_preloaded_for, preloaded
 from tests.support.servers import QUICK
@@ -156,7 +157,7 @@ class Farm:
     def start(
         self, *arguments: str, host: str | None = None, in_process: bool = False, **variables: str
     ) -> subprocess.Popen[str]:
-        environment = {**ENVIRONMENT, **slowed(self.folder), "LANGFORD_TOKEN": self.token, **variables}
+        environment = {**ENVIRONMENT, **slowed(self.folder), **variables}
         process: subprocess.Popen[str] = start(
             list(arguments), self.folder, environment, host, in_process, stderr=subprocess.PIPE
         )
@@ -178,15 +179,18 @@ class Farm:
         port: int | None = None,
         outbox: str = "outbox",
         in_process: bool = True,
+        token: str | None = None,
         **more: Any,
     ) -> subprocess.Popen[str]:
         """A worker; most tests need none that starts a process to compute."""
-        words = "work", f"http://127.0.0.1:{port or self.port}/{NAME}", "--workers", "1", "--outbox", outbox
+        address = f"http://127.0.0.1:{port or self.port}/{NAME}"
+        join = join_file(self.folder, address, token or self.token, name=f"{outbox}.join")
+        words = "work", join, "--workers", "1", "--outbox", outbox
         return self.start(*words, "--lease", "5", *options, in_process=in_process, **more)
 
     def work_on(self, host: str) -> subprocess.Popen[str]:
         """A worker that votes: on a host of its own, with a token of its own."""
-        return self.work(host=host, outbox=f"outbox-{host}", LANGFORD_TOKEN=self.campaign.new_token(Role.WORKER))
+        return self.work(host=host, outbox=f"outbox-{host}", token=self.campaign.new_token(Role.WORKER))
 
     def workers(self) -> list[Any]:
         """The workers that have enrolled, as the ledger keeps them."""

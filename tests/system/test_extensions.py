@@ -103,8 +103,7 @@ def test_a_server_and_its_worker_find_them(
     port, name = free_port(), "sparse-5-inclusion-4"
     asked = ["sparse", "5", "--method", "inclusion", "--depth", "4"]
     assert langford("create", *asked, variables=installed, in_process=False).returncode == 0
-    token = langford("token", name, variables=installed, in_process=False).stdout.strip()
-    environment = ENVIRONMENT | installed | {"LANGFORD_TOKEN": token}
+    environment = ENVIRONMENT | installed
     with (tmp_path / "server.log").open("w") as log:
         server = subprocess.Popen(
             [*COMMAND, "serve", name, "--port", str(port)], cwd=tmp_path, env=environment, stdout=log, stderr=log
@@ -113,9 +112,8 @@ def test_a_server_and_its_worker_find_them(
         while "listening" not in (said := (tmp_path / "server.log").read_text()) and str(port) not in said:
             assert server.poll() is None, said
             time.sleep(0.1)
-        address = f"http://127.0.0.1:{port}/{name}"
         done = subprocess.run(
-            [*COMMAND, "work", address, "--workers", "2"],
+            [*COMMAND, "work", f"{name}.join", "--workers", "2"],
             cwd=tmp_path,
             env=environment,
             capture_output=True,

@@ -20,6 +20,7 @@ from langford.kernels.cache import cache_folder
 from langford.machine.kept import write
 from langford.provenance import kernel_hash
 from tests.support.command_line import COMMAND, ENVIRONMENT, planted, run_here
+from tests.support.joins import join_file
 
 STRANGER = 12345
 PLANTED_CODE = 99
@@ -251,16 +252,14 @@ def test_folders_that_are_named_for_cupy_are_looked_at_too(machine: Machine, cup
     assert private.stat().st_mode & 0o777 == 0o700
 
 
-WORK = ["work", "http://127.0.0.1:9/seven", "--time-limit", "1"]
-
-
 @pytest.mark.exhaustive
 def test_an_outbox_that_others_may_write_to(machine: Machine) -> None:
     state = machine.top / "state"
     state.mkdir()
     state.chmod(0o777)
-    variables = {"LANGFORD_TOKEN": "token", "XDG_STATE_HOME": str(state)}
-    refused = machine.run(*WORK, **variables)
+    work = ["work", join_file(machine.top, "http://127.0.0.1:9/seven", "token"), "--time-limit", "1"]
+    variables = {"XDG_STATE_HOME": str(state)}
+    refused = machine.run(*work, **variables)
     folder = state / "langford" / "outbox"
     assert refused.returncode == 2
     assert refused.stderr == (
@@ -268,7 +267,7 @@ def test_an_outbox_that_others_may_write_to(machine: Machine) -> None:
         "write to "
         f"{state}: chmod go-w {state}, or choose another folder with --outbox\n"
     )
-    named = machine.run(*WORK, "--outbox", str(state), **variables)
+    named = machine.run(*work, "--outbox", str(state), **variables)
     assert named.returncode == 3
     assert f"other users can replace results in {state}, which are then sent as this worker's: other users" in (
         named.stderr

@@ -325,11 +325,9 @@ def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Pat
 def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp_path: Path) -> None:
     name = "langford-8-polyphase-0"
     assert langford("create", "langford", "8").returncode == 0
-    assert langford("token", name, "--out", "token").returncode == 0
     options = ["--time", "20:00", "--dry-run"]
-    with Server(tmp_path, name) as server:
-        serving = ["--server", server.url, "--token-file", "token"]
-        worker = langford("slurm", "keep", "--once", name, *serving, *options)
+    with Server(tmp_path, name):
+        worker = langford("slurm", "keep", "--once", "--join", f"{name}.join", *options)
     reserved = langford("slurm", "reserve", *options, "--", "langford", "8")
     for done in (worker, reserved):
         assert done.returncode == 0, done.stderr

@@ -14,14 +14,13 @@ from langford.cli.campaigns.running import answer_of
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
 from langford.cli.cluster.queue import LANGFORD, keeper_of
 from langford.cli.exit_codes import StopSignals, code_of_signal
-from langford.cli.options.access import AccessOptions
 from langford.cli.options.notifying import NotifyOptions
 from langford.cli.output import display
 from langford.cli.output.progress import Terminal
 from langford.devices import Device
 from langford.errors import BadInput
 from langford.ledger import Ledger
-from slurm.farm import FarmFolder, ServerEnded, names_of_this_machine, served
+from slurm.farm import FarmFolder, ServerEnded, served
 from slurm.keeper import held
 
 GRACE_SECONDS = 90.0
@@ -59,11 +58,11 @@ def farmed(
     """
     if job.dry_run:
         raise BadInput(
-            "--dry-run prints the job script of workers, which need a server: give --server URL, or a Postgres "
+            "--dry-run prints the job script of workers, which need a server: give --join FILE, or a Postgres "
             "--ledger; `langford create --dry-run` forecasts the campaign"
         )
-    names = names_of_this_machine(host)
-    _require_known(names[0])
+    if host is not None:
+        _require_known(host)
     with opened(queue.address, words, Device.parse(queue.device), task_seconds) as (_, campaigns):
         campaign = only(campaigns)
         if not campaign.standing().to_do:
@@ -73,14 +72,13 @@ def farmed(
         folder = FarmFolder(logs / "farm")
     with ExitStack() as stack:
         stack.enter_context(held(folder.folder / "farm.lock"))
-        folder.certify(names)
-        port = folder.port()
         server = stack.enter_context(
-            served(_command(name, queue, folder, port, notify), folder, _environment(notify))
+            served(_command(name, queue, folder, host, notify), folder, _environment(notify))
         )
-        url, console = f"https://{names[0]}:{port}", FarmTerminal(stop, server)
+        console = FarmTerminal(stop, server)
+        url = folder.ready.read_text().strip()
         display.say(f"{name} is served at {url}; logs are in {logs}, the server's is {folder.log}")
-        code = _kept(name, url, folder, queue, job, console, stop, as_json)
+        code = _kept(name, folder, queue, job, console, stop, as_json)
     if code is not None:
         return code
     with Ledger(queue.address, create=False) as ledger:
@@ -89,7 +87,6 @@ def farmed(
 
 def _kept(
     name: str,
-    url: str,
     folder: FarmFolder,
     queue: QueueOptions,
     job: JobOptions,
@@ -98,8 +95,7 @@ def _kept(
     as_json: bool,
 ) -> int | None:
     """Keep the queue; returns None when all is done, or the exit code of a farm that was stopped."""
-    access = AccessOptions(folder.token, folder.authority, insecure=False)
-    keeper = keeper_of(name, replace(queue, server=url, access=access), job, as_json, console)
+    keeper = keeper_of(name, replace(queue, join=folder.join), job, as_json, console)
     assert keeper is not None
     reason = keeper.run(job.logs / name)
     if reason is None:
@@ -114,11 +110,14 @@ def _kept(
     return code_of_signal(stop.received)
 
 
-def _command(name: str, queue: QueueOptions, folder: FarmFolder, port: int, notify: NotifyOptions) -> list[str]:
+def _command(
+    name: str, queue: QueueOptions, folder: FarmFolder, host: str | None, notify: NotifyOptions
+) -> list[str]:
     return [
-        *(*LANGFORD, "serve", name, "--ledger", queue.address, "--host", "0.0.0.0", "--port", str(port)),
-        *("--certificate", str(folder.certificate), "--token-file", str(folder.token)),
-        *("--ready-file", str(folder.ready), "--until-closed", "--stalled-after", str(notify.stalled_after)),
+        *(*LANGFORD, "serve", name, "--ledger", queue.address, "--host", "0.0.0.0", "--port", str(folder.port())),
+        *(("--reached-as", host) if host is not None else ()),
+        *("--join", str(folder.join), "--ready-file", str(folder.ready), "--until-closed"),
+        *("--stalled-after", str(notify.stalled_after)),
     ]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import device_option, ledger_option
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import FORMS, job_duration
@@ -102,8 +101,7 @@ job_options = gathered(
 class QueueOptions:
     max_queued: int  # number of array elements that wait or run at any time
     address: str
-    server: str | None  # URL of the task server; None: the workers use the ledger
-    access: AccessOptions  # to the server
+    join: Path | None  # to join a task server with; None: the workers use the ledger
     device: str
 
     @property
@@ -125,7 +123,11 @@ queue_options = gathered(
         help="Array elements waiting or running at any time.",
     ),
     ledger_option,
-    click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
-    access_options,
+    click.option(
+        "--join",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Workers join this task server (`langford serve` writes the file), and do not open the ledger.",
+    ),
     device_option,
 )

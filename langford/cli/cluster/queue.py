@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from db import Ledger, Standing
 from db.errors import Away
 from db.store.addresses import without_password
 from jobs.console import Console
 from jobs.reach.campaign import Campaign
+from jobs.reach.join import joined
 from jobs.reach.patience import Calls
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
 from langford.cli.output import display
@@ -44,7 +46,10 @@ def keeper_of(
     """
     resources = job.resources()
     logs = (job.logs / name).absolute()
-    campaign, command = (_through_server if queue.server else _through_ledger)(name, queue, console)
+    if queue.join is not None:
+        campaign, command = _through_server(queue.join, console)
+    else:
+        campaign, command = _through_ledger(name, queue, console)
     command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
     on_cores = Device.parse(queue.device).on_cores
     if on_cores:
@@ -85,16 +90,8 @@ def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> No
     Cost.of_count(key.problem, METHODS[key.method], at_once, what, 1 - standing.share_done).say()
 
 
-def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    url = f"{(queue.server or '').rstrip('/').removesuffix(f'/{name}')}/{name}"
-    server, access = queue.access.server(url, console), queue.access
-    command = [*LANGFORD, "work", url]
-    if access.insecure:
-        command.append("--insecure")
-    for option, file in (("--token-file", access.token_file), ("--certificate", access.certificate)):
-        if file:
-            command += [option, str(file.absolute())]
-    return server.campaign(), command
+def _through_server(file: Path, console: Console) -> tuple[Campaign, list[str]]:
+    return joined(file, console), [*LANGFORD, "work", str(file.absolute())]
 
 
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from jobs.reach.join import Join
 from langford.cli.campaigns.opening import only, opened
 from langford.cli.cluster.farm import farmed
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
@@ -40,8 +41,7 @@ def slurm() -> None:
 Examples:
   langford slurm keep 28 --partition best-effort
   langford slurm keep 28 --partition gpus --gres gpu:1 --device cuda --time 20:00 --task-time 2m
-  langford slurm keep langford-27-polyphase-16 --partition best-effort --max-queued 256 --time 20:00 \\
-      --server https://farm:8765 --token-file worker.token
+  langford slurm keep --join langford-27-polyphase-16.join --partition best-effort --time 20:00
   langford slurm keep langford-27-polyphase-16 --once --ledger postgresql://host/records
 
 Ctrl-C or SIGTERM ends this command; the workers keep running.  Exit codes: 0 done, 128 + N stopped by signal N."""
@@ -53,7 +53,7 @@ Ctrl-C or SIGTERM ends this command; the workers keep running.  Exit codes: 0 do
 @click.option(
     "--host", metavar="NAME", help="The name by which the nodes know this machine; default: its host name."
 )
-@click.option("--once", is_flag=True, help="Submit one job array, then end; needs --server or a Postgres ledger.")
+@click.option("--once", is_flag=True, help="Submit one job array, then end; needs --join or a Postgres ledger.")
 @notify_options
 @json_option
 @click.pass_context
@@ -70,25 +70,24 @@ def keep(
 ) -> None:
     """Keep the queue filled with workers until the campaign is done.
 
-    With --server, workers talk to a task server; with a Postgres --ledger, to the database.  Otherwise this is the
+    With --join, workers talk to a task server; with a Postgres --ledger, to the database.  Otherwise this is the
     whole farm: it creates the campaign in the ledger, runs its server, keeps the queue, and prints the count.  The
-    certificate and the token are in the folder --logs, which the nodes must share.  The same command resumes the
-    farm.
+    workers' join file is in the folder --logs, which the nodes must share.  The same command resumes the farm.
     """
     if once:
         _once(_name_of(words, queue, job, task_time), queue, job, as_json)
         return
     stop = StopSignals()
-    if not queue.server and not queue.is_shared:
+    if not queue.join and not queue.is_shared:
         context.exit(farmed(words, queue, job, task_time, host, notify, as_json, stop))
-    if queue.server and notify.given:
+    if queue.join and notify.given:
         raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
-    hook = None if queue.server else notify.hook()
+    hook = None if queue.join else notify.hook()
     name = _name_of(words, queue, job, task_time)
     keeper = keeper_of(name, queue, job, as_json, Terminal(stop=stop))
     if keeper is None:
         return
-    known = [] if queue.server else [Ledger(queue.address, create=False).campaign(name)]
+    known = [] if queue.join else [Ledger(queue.address, create=False).campaign(name)]
     with notified(known, hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
         keeper.run(job.logs / name)
     if as_json:
@@ -147,12 +146,15 @@ def _once(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> Non
 
 def _name_of(words: Sequence[str], queue: QueueOptions, job: JobOptions, task_time: float | None = None) -> str:
     """The name of a server's campaign, or of one in a Postgres ledger, as :func:`opened`; raises BadInput."""
-    if queue.server:
-        return only(words)
+    if queue.join is not None:
+        name = Join.read(queue.join).campaign
+        if list(words) not in ([], [name]):
+            raise BadInput(f"{queue.join} joins the campaign {name}: leave out {' '.join(words)!r:.80}")
+        return name
     if not queue.is_shared:
         raise BadInput(
-            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
-            "URL (see `langford serve`), or a Postgres --ledger; `slurm keep` without --once runs a server too"
+            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --join "
+            "FILE (see `langford serve`), or a Postgres --ledger; `slurm keep` without --once runs a server too"
         )
     with opened(queue.address, words, Device.parse(queue.device), task_time, job.dry_run) as (_, campaigns):
         return only(campaigns).name

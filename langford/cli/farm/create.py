@@ -11,8 +11,9 @@ import click
 from db import Campaign
 from db.records import TokenRecord
 from db.states import Role
+from jobs.reach.join import Join
 from langford.cli.campaigns.running import create_campaign, existing, planned
-from langford.cli.campaigns.tokens import VALID_DAYS, keep_token
+from langford.cli.campaigns.tokens import VALID_DAYS, revoked_unless_kept
 from langford.cli.options.common import (
     is_given,
     json_option,
@@ -29,10 +30,11 @@ from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import CPU, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
+from langford.machine.durable import replace_file
 from langford.methods.speed import tabled
 from langford.words import DAY_SECONDS, duration, instant, several
 
-OF_NEW = ("role", "days", "label", "out")
+OF_NEW = ("role", "days", "label", "out", "join")
 """The options of ``langford token`` that describe a new one."""
 
 
@@ -93,7 +95,7 @@ def create(
 @click.command(
     epilog="""\b
 Examples:
-  langford token langford-27-polyphase-16 --out worker.token --days 30
+  langford token langford-27-polyphase-16 --join langford-27-polyphase-16.join --out site-b.join
   langford token langford-27-polyphase-16 --role reader --label dashboard
   langford token langford-27-polyphase-16 --list
   langford token langford-27-polyphase-16 --revoke 3"""
@@ -114,6 +116,12 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write it to a file that only you may read; do not print it.",
 )
+@click.option(
+    "--join",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a join file like this one of `langford serve`, with the new token; needs --out.",
+)
 @click.option("--list", "listing", is_flag=True, help="List the campaign's tokens; make none.")
 @click.option("--revoke", metavar="ID|all", help="Revoke a token by its number in the list, or all tokens.")
 @ledger_option
@@ -124,6 +132,7 @@ def token(
     days: float,
     label: str,
     out: Path | None,
+    join: Path | None,
     listing: bool,
     revoke: str | None,
     address: str,
@@ -135,6 +144,9 @@ def token(
     for option in OF_NEW if listing or revoke is not None else ():
         if is_given(option):
             raise click.UsageError(f"--{option} is for a new token: leave it out, or --list and --revoke")
+    if join is not None and out is None:
+        raise click.UsageError("--join needs --out FILE: where to write the new file")
+    like = None if join is None else Join.read(join)
     with Ledger(address, create=False) as ledger:
         campaign = ledger.named(name)
         if listing:
@@ -146,7 +158,11 @@ def token(
             made = campaign.new_token(Role(role), days * DAY_SECONDS if days else None, label)
             words, kept = made, {"token": made}
             if out is not None:
-                keep_token(campaign, made, out)
+                with revoked_unless_kept(campaign, made):
+                    if like is None:
+                        replace_file(out, f"{made}\n".encode(), private=True)
+                    else:
+                        replace(like, token=made).write(out)
                 words, kept = f"{out}: a token for {name}, role {role}, which only you may read", {"file": str(out)}
             display.outcome(words, {"campaign": name, "role": role, "label": label, **kept}, as_json)
 

@@ -16,12 +16,15 @@ import click
 from db import Campaign
 from db.look.overview.records import Overview
 from db.look.overview.shared import Shared
-from jobs.addresses import is_this_machine, without_brackets
+from db.store.addresses import file_of, url_of
+from jobs.addresses import without_brackets
 from jobs.farm.api.overviews import Overviews
+from jobs.farm.entrance import entrance
+from jobs.reach.join import SUFFIX
 from jobs.show import log_lines
 from jobs.show.reporter import Reporter
 from langford.cli.campaigns.opening import opened
-from langford.cli.campaigns.tokens import worker_token
+from langford.cli.campaigns.tokens import worker_joins
 from langford.cli.farm.logs import FORMATS, written
 from langford.cli.options.common import (
     kind_option,
@@ -33,7 +36,7 @@ from langford.cli.options.common import (
 from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
 from langford.devices import Device
-from langford.errors import BadInput, NotInstalled
+from langford.errors import NotInstalled
 from langford.machine.durable import replace_file
 from langford.version import install
 
@@ -46,24 +49,38 @@ LAST_SECONDS = 5.0
     epilog="""\b
 Examples:
   langford serve 28
-  langford serve near-skolem 25 missing 5 --token-file worker.token --task-time 2m
-  langford serve langford-27-polyphase-16 --replicate 0.02
-  langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key"""
+  langford serve 28 --host 0.0.0.0
+  langford serve near-skolem 25 missing 5 --join workers.join --task-time 2m
+  langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key
+  langford serve langford-27-polyphase-16 --host 0.0.0.0 --insecure --reached-as https://proxy/farm"""
 )
 @problem_words(f"{PROBLEM} | NAME...")
 @ledger_option
 @kind_option
 @task_time_option
 @click.option(
-    "--token-file",
+    "--join",
+    "join_file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for a worker's token: written unless it exists, extended daily; default for PROBLEM: NAME.token.",
+    metavar="FILE",
+    help="File for workers to join with; default: NAME.join beside the ledger.",
+)
+@click.option(
+    "--reached-as",
+    multiple=True,
+    metavar="HOST|URL",
+    help="A name or address by which workers reach this server, or a proxy in front of it; default: those of this "
+    "machine, or of the certificate.",
 )
 @ready_file_option
 @click.option("--until-closed", is_flag=True, help="End when standard input is closed.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True)
-@click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
+@click.option(
+    "--certificate",
+    type=click.Path(exists=True, dir_okay=False),
+    help="TLS certificate chain, PEM; default: beyond this machine, one that this server makes.",
+)
 @click.option("--key", type=click.Path(exists=True, dir_okay=False), help="The certificate's private key, PEM.")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
 @click.option(
@@ -88,7 +105,8 @@ def serve(
     address: str,
     device: str,
     task_time: float | None,
-    token_file: Path | None,
+    join_file: Path | None,
+    reached_as: tuple[str, ...],
     ready_file: Path | None,
     until_closed: bool,
     host: str,
@@ -104,17 +122,12 @@ def serve(
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results.
 
-    For a PROBLEM, the campaign is created unless it exists, and a worker's token is written to a file.  The log
-    shows the command that starts a worker.
+    For a PROBLEM, the campaign is created unless it exists.  NAME.join is written beside the ledger: copied to any
+    machine that reaches this one, `langford work NAME.join` joins.
     """
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
     host = without_brackets(host)
-    if not (certificate or insecure or is_this_machine(host)):
-        raise BadInput(
-            f"on {host} tokens would travel without encryption: give --certificate and --key, or --insecure inside "
-            "a network that you trust"
-        )
     try:
         from jobs.farm.api import server, serving, usage
         from jobs.farm.api.clients import Clients, Traffic
@@ -135,42 +148,44 @@ def serve(
         ExitStack() as stack,
     ):
         ledger.require_writable()
-        first = campaigns[0].name
-        tokens = token_file or (None if first in words else Path(f"{first}.token"))
-        if tokens is not None:
-            if len(campaigns) > 1:
-                raise click.UsageError("--token-file is for one campaign: serve one, or use `langford token`")
-            stack.enter_context(worker_token(campaigns[0], tokens, "serve"))
+        if join_file is not None and len(campaigns) > 1:
+            raise click.UsageError("--join is for one campaign: serve one, or leave it out")
+        folder = _folder_of(address) if join_file is None else join_file.parent
+        chain = None if certificate is None else Path(certificate)
+        reached = entrance(listener, host, reached_as, chain, insecure, folder)
+        joins = {each.name: join_file or folder / f"{each.name}{SUFFIX}" for each in campaigns}
+        for campaign in campaigns:
+            stack.enter_context(worker_joins(campaign, joins[campaign.name], reached))
         if replicate is not None:
             for campaign in campaigns:
                 campaign.set_recheck_share(replicate)
         overviews = Overviews({campaign.name: campaign for campaign in campaigns})
         clients = Clients(proxies=proxies, traffic=Traffic(access_log))
         application = server.application(ledger, [each.name for each in campaigns], clients, overviews)
-        url = log_lines.listening(listener, certificate is not None, campaigns)
-        if tokens is not None:
-            log_lines.worker_needs(_line(f"{url}/{first}", tokens, certificate, insecure))
+        log_lines.listening(reached.addresses[0], campaigns)
+        for file in joins.values():
+            log_lines.worker_needs(f"langford work {shlex.quote(str(file))}")
         if until_closed:
             threading.Thread(target=_end_when_closed, daemon=True).start()
         if ready_file is not None:
-            replace_file(ready_file, f"{url}\n".encode())
+            replace_file(ready_file, f"{reached.addresses[0]}\n".encode())
         shared: Mapping[Campaign, Shared[Overview]] = {each: overviews.of(each.name) for each in campaigns}
         with (
             notified(campaigns, hook, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
             reported(shared),
             usage.written(ledger, clients.charges),
         ):
-            limits = serving.Serving(certificate, key)
+            limits = serving.Serving(None if reached.certificate is None else str(reached.certificate), key)
             serving.serve(application, clients, listener, limits, lambda: bool(received))
         if ready_file is not None:
             ready_file.unlink(missing_ok=True)
         log_lines.stopped()
 
 
-def _line(address: str, tokens: Path, certificate: str | None, insecure: bool) -> str:
-    """The command of a worker."""
-    trust = f" --certificate {shlex.quote(certificate)}" if certificate else " --insecure" if insecure else ""
-    return f"langford work {address} --token-file {shlex.quote(str(tokens))}{trust}"
+def _folder_of(ledger: str) -> Path:
+    """That of a ledger's file; of a database on a server, the working folder."""
+    file = file_of(url_of(ledger))
+    return Path() if file is None else file.parent
 
 
 def _end_when_closed() -> None:

@@ -10,12 +10,12 @@ import click
 from db.identity import Identity
 from db.machines import ID_LENGTH
 from jobs.console import Step
+from jobs.reach.join import joined
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
 from jobs.run.source import LEASE_SECONDS, TaskSource
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
-from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import (
     json_option,
     outbox_folder,
@@ -35,13 +35,13 @@ from langford.words import several
 @click.command(
     epilog="""\b
 Examples:
-  LANGFORD_TOKEN=... langford work http://127.0.0.1:8765/langford-27-polyphase-16
-  langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
+  langford work langford-27-polyphase-16.join
+  langford work langford-27-polyphase-16.join --device cuda --time-limit 2h
+  LANGFORD_JOIN=/run/secrets/langford.join langford work
 
 SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit codes: those of `langford run`."""
 )
-@click.argument("url")
-@access_options
+@click.argument("file", type=click.Path(path_type=Path), envvar="LANGFORD_JOIN")
 @click.option(
     "--outbox",
     type=click.Path(path_type=Path),
@@ -62,8 +62,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit 
 @click.pass_context
 def work(
     context: click.Context,
-    url: str,
-    access: AccessOptions,
+    file: Path,
     outbox: Path | None,
     computing: ComputeOptions,
     patience: float,
@@ -71,12 +70,16 @@ def work(
     ready_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Work for a task server until its campaign is done."""
+    """Work for a task server until its campaign is done.
+
+    FILE is what `langford serve` wrote, NAME.join: it has the server's address, a token, and the certificate to
+    trust.  Copy it to any machine that reaches the server, readable by you alone; or name it in LANGFORD_JOIN.
+    """
     stop = StopSignals()
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
     chosen_devices = computing.devices()
-    server = access.server(url, Terminal(stop=stop)).campaign()
+    server = joined(file, Terminal(stop=stop))
     context.call_on_close(server.close)
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jobs.console import SILENT, Console
+from jobs.reach.join import TOKEN
 from langford.cli.options.groups import gathered
 from langford.errors import BadInput
 from langford.machine.durable import FileTooLarge, content
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from jobs.reach.remote import RemoteServer
 
 MAX_TOKEN_FILE = 4_096
-TOKEN = re.compile("[!-~]+")
-"""The form of a token, in this and all earlier versions."""
 
 
 @dataclass(frozen=True)
