@@ -47,7 +47,7 @@ HEAVY |= {"http.client", "httpx", "starlette"}
                 (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
                 (["table", "langford", "12", "--dry-run"], HEAVY),
                 (["status"], {*HEAVY, "numpy", "sqlalchemy.orm", "jobs.reach.remote"}),
-                (["query", "slowest_tasks"], {*HEAVY, "numpy"}),
+                (["query", "task_overview"], {*HEAVY, "numpy"}),
                 (["draw", "--cubes", "3,1,2,1,3,2"], {"numba", "matplotlib", "sqlalchemy"}),
                 (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
                 (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),

@@ -223,7 +223,12 @@ def test_the_report_says_so(golden: Golden) -> None:
 
 
 def test_queries_say_so(golden: Golden) -> None:
-    devices = json.loads(golden.command("query", "devices", "--format", "json"))
+    sql = (
+        "SELECT device_model, count(*) AS tasks, sum(seconds) AS seconds, "
+        "sum(work) / sum(seconds) AS work_per_second FROM task_overview "
+        "WHERE seconds IS NOT NULL GROUP BY device_model"
+    )
+    devices = json.loads(golden.command("query", "--sql", sql, "--json"))
     speeds = {row["device_model"]: (row["tasks"], row["seconds"], row["work_per_second"]) for row in devices}
     assert speeds == {"a GPU": (4, 1600.0, 2.56), "a processor": (2, 3200.0, 0.64)}
 

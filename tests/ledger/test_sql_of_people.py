@@ -13,7 +13,7 @@ from db import Database, Ledger
 from db.errors import NoSuchCampaign
 from db.look.questions import QUESTIONS, Filters, ask
 from db.look.read_only import BadQuery, ask_sql
-from db.schema.models import Attempt, Base, Result, Worker
+from db.schema.models import Attempt, Base
 from db.store import soundness
 from tests.support.campaigns import (
     COUNT,
@@ -21,7 +21,6 @@ from tests.support.campaigns import (
     NAME,
     PLAN,
     TASKS,
-    TRUE,
     deliver,
     forged,
     new_campaign,
@@ -164,7 +163,7 @@ def test_the_sum_of_partial_results_keeps_every_digit(finished: Database) -> Non
     assert asked(finished, f"SELECT {exact} FROM result WHERE value = 'none'") == [(None,)]
 
 
-# -- questions with a name --------------------------------------------------------------------
+# -- views ------------------------------------------------------------------------------------
 
 
 def rows_of(database: Database, name: str, filters: Filters = ALL) -> list[dict[str, object]]:
@@ -204,50 +203,20 @@ def test_the_filters_choose(database: Database) -> None:
     assert [row["worker"] for row in by_host] == ["b"]
     assert by_start == by_host
     assert len(rows_of(database, "worker_overview")) == 2
-    [preempted] = rows_of(database, "lost_attempts", Filters(state="preempted"))
-    assert (preempted["note"], preempted["host"]) == ("SIGTERM", "host-a")
-    seconds = [row["seconds"] for row in rows_of(database, "slowest_tasks", Filters(limit=3))]
-    assert seconds == sorted(seconds, key=lambda value: -float(str(value)))
-    assert len(seconds) == 3
-    assert rows_of(database, "events", Filters(state="created"))[0]["campaign"] == NAME
+    assert len(rows_of(database, "task_overview", Filters(limit=3))) == 3
 
 
 def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> None:
     """Two leases expire; for one of them the result comes all the same."""
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
-        late, lost = campaign.lease("a", 2, HOUR)
+        late, _ = campaign.lease("a", 2, HOUR)
         with ledger.database.writing() as connection:
             connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
         campaign.lease("b", 1, HOUR)
         campaign.deliver(true_deliveries([late]))
-        listed = rows_of(ledger.database, "lost_attempts")
-        hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "hosts")}
-    assert [row["attempt"] for row in listed] == [lost.attempt]
+        hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "worker_overview")}
     assert hosts["host-a"] == (1, 1)
-
-
-def test_devices_without_a_time_have_no_speed(finished: Database) -> None:
-    for seconds, known in ((0.5, True), (1e-320, False), (0.0, False)):
-        with finished.writing() as connection:
-            connection.execute(update(Result).values(seconds=seconds))
-        assert {row["work_per_second"] is not None for row in rows_of(finished, "devices")} == {known}
-
-
-def test_devices_tell_how_heavy_their_tasks_were(finished: Database) -> None:
-    """Speeds compare where tasks are alike: here one kind of device had the light ones."""
-    by_weight = sorted(range(TASKS), key=lambda index: TRUE[index].evaluated)
-    half = TASKS // 2
-    with finished.writing() as connection:
-        connection.execute(update(Worker).values(device_model=Worker.host))
-        for host, tasks in (("host-a", by_weight), ("host-b", by_weight[:half])):
-            worker = select(Worker.id).where(Worker.host == host).scalar_subquery()
-            connection.execute(update(Attempt).where(Attempt.task_index.in_(tasks)).values(worker_id=worker))
-    rows = rows_of(finished, "devices", Filters(campaign=NAME))
-    for host, tasks in (("host-b", by_weight[:half]), ("host-a", by_weight[half:])):
-        [row] = [row for row in rows if row["device_model"] == host]
-        mean = sum(TRUE[index].evaluated for index in tasks) / len(tasks)
-        assert (row["tasks"], row["mean_evaluated"]) == (len(tasks), pytest.approx(mean))
 
 
 def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:

@@ -36,7 +36,7 @@ def moment(text: str) -> float:
 
 
 class QuestionName(click.Choice[str]):
-    """The name of a question; written with hyphens it is the same."""
+    """The name of a view; written with hyphens it is the same."""
 
     def __init__(self) -> None:
         super().__init__(list(QUESTIONS))
@@ -45,7 +45,7 @@ class QuestionName(click.Choice[str]):
         """Raises UsageError with the list of all."""
         name = value.replace("-", "_")
         if name not in QUESTIONS:
-            raise click.UsageError(f"there is no query {value!r:.80}: choose {', '.join(QUESTIONS)}, or give --sql")
+            raise click.UsageError(f"there is no view {value!r:.80}: choose {', '.join(QUESTIONS)}, or give --sql")
         return name
 
 
@@ -53,17 +53,16 @@ class QuestionName(click.Choice[str]):
     epilog="""\b
 Examples:
   langford query
-  langford query slowest_tasks --limit 10
   langford query worker_overview --campaign langford-28-polyphase-16 --since 12h
-  langford query lost_attempts --worker node17 --state preempted --format csv
+  langford query lost_time --state preempted --format csv
   langford query task_overview --limit 1 --format expanded
   langford query task_overview --format parquet --out tasks.parquet
   langford query --sql "SELECT host, count(*) FROM worker_overview GROUP BY host"
 
-Without QUERY, the named queries are listed.  Partial results and counts are decimal text in every
+Without VIEW, the views are listed.  Partial results and counts are decimal text in every
 format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
-@click.argument("question", required=False, type=QuestionName(), metavar="[QUERY]")
+@click.argument("question", required=False, type=QuestionName(), metavar="[VIEW]")
 @ledger_option
 @gathered(
     "filters",
@@ -73,7 +72,7 @@ format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
     click.option(
         "--since", type=moment, metavar="TIME", help="Only rows since: 2026-01-31T12:30 (UTC), or 90m, 12h, 2d."
     ),
-    click.option("--state", metavar="S", help="Only rows in this state: of tasks, workers, attempts or events."),
+    click.option("--state", metavar="S", help="Only rows in this state: of tasks, attempts or workers."),
     click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Print up to N rows."),
 )
 @click.option("--sql", metavar="SELECT", help="Your own query; it can only read.")
@@ -97,7 +96,7 @@ def query(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Query a ledger: views, named queries, or SQL that only reads; as a table, CSV, JSON or Parquet."""
+    """Query a ledger: views, or SQL that only reads; as a table, CSV, JSON or Parquet."""
     chosen = formats.chosen_format(form, as_json) or "table"
     if sql is not None and (question is not None or filters != Filters()):
         raise click.UsageError("--sql is a query of its own: leave the name and the filters out")
@@ -105,9 +104,9 @@ def query(
     formats.require(chosen, on_terminal)  # before a query that may take long
     if question is None and sql is None:
         if filters != Filters():
-            raise click.UsageError(f"name a query: {', '.join(QUESTIONS)}")
-        listed = ((question.name, question.summary) for question in QUESTIONS.values())
-        sheet = Sheet(("question", "what its rows are"), listed, on_terminal=on_terminal)
+            raise click.UsageError(f"name a view: {', '.join(QUESTIONS)}")
+        listed = ((question.view.name, question.view.summary) for question in QUESTIONS.values())
+        sheet = Sheet(("view", "what its rows are"), listed, on_terminal=on_terminal)
         formats.write(formats.FORMATS[chosen](sheet), out)
         return
     with (
