@@ -4,11 +4,9 @@
     python benchmarks/replication.py docs/replication.svg        and the picture
     python benchmarks/replication.py --quick                     few campaigns of few shares
 
-A host with a good record lies about some results of a campaign in a real ledger; then two honest hosts do all tasks
-that they get.  If a lie is drawn, the host is no longer trusted, and all of its results are evaluated again: all of
-its lies are found as soon as one of them is drawn.  In theory that happens with probability
-1 - (1 - s)^k for k lies and the share s, or 1 / v instead of s where the host has fewer than 1 / s confirmed
-results, v.  Without a record every result is drawn.
+A host lies about some results of a campaign in a real ledger; then two honest hosts do all tasks that they get.  If
+a lie is drawn, the host is no longer trusted, and all of its results are evaluated again: all of its lies are found
+as soon as one of them is drawn.  In theory that happens with probability 1 - (1 - s)^k for k lies and the share s.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from pathlib import Path
 from statistics import fmean
 
 from harness import Report, parser_of, required, run
-from sqlalchemy import text
 
 from db import Campaign, Delivery, Ledger
 from langford.arithmetic.residue import residue
@@ -32,7 +29,6 @@ from langford.result import Evaluation, PartialResult
 KEY = PlanKey(Problem.langford(12), "polyphase", 22)
 SHARES, QUICK_SHARES = (0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), (0.05, 1.0)
 LIES = (1, 10, 100)
-RECORD = 1_000_000
 REPETITIONS, QUICK_REPETITIONS = {1: 400, 10: 150, 100: 40}, {1: 10, 10: 5, 100: 2}
 
 
@@ -54,36 +50,25 @@ def enrolled(ledger: Ledger, host: str) -> str:
     return worker
 
 
-def found(ledger: Ledger, share: float, lies: int, record: int) -> float:
-    """The share of a liar's results that is found in one campaign.
-
-    Args:
-        record: how many of its results were confirmed before.
-    """
+def found(ledger: Ledger, share: float, lies: int) -> float:
+    """The share of a liar's results that is found in one campaign."""
     campaign = ledger.create_campaign(uuid.uuid4().hex, KEY, [1.0] * lies)
-    campaign.set_recheck_share(share)
-    host = f"liar-{uuid.uuid4()}"
-    liar = enrolled(ledger, host)
-    with ledger.database.writing() as connection:
-        connection.execute(
-            text("UPDATE voter SET valid = :valid WHERE host = :host"), {"valid": record, "host": host}
-        )
-    deliver(campaign, liar, lies=True)
+    campaign.raise_share(share)
+    deliver(campaign, enrolled(ledger, f"liar-{uuid.uuid4()}"), lies=True)
     for honest in ("honest-1", "honest-2", "honest-1"):
         deliver(campaign, enrolled(ledger, honest), lies=False)
     return sum(result.value == 0 for result in campaign.results()) / lies
 
 
-def theory(share: float, lies: int, record: int) -> float:
+def theory(share: float, lies: int) -> float:
     """What :func:`found` is on average."""
-    drawn = 1.0 if record < 10 else max(share, 1 / record)
-    return 1 - (1 - drawn) ** lies
+    return 1 - (1 - share) ** lies
 
 
-def measured(folder: Path, share: float, lies: int, record: int, repetitions: int) -> float:
+def measured(folder: Path, share: float, lies: int, repetitions: int) -> float:
     """The average of some campaigns, in a ledger of their own."""
     with Ledger(str(folder / f"{uuid.uuid4().hex}.db"), create=True) as ledger:
-        return fmean(found(ledger, share, lies, record) for _ in range(repetitions))
+        return fmean(found(ledger, share, lies) for _ in range(repetitions))
 
 
 def draw(file: Path, shares: Sequence[float], figures: dict[int, list[float]]) -> None:
@@ -92,11 +77,9 @@ def draw(file: Path, shares: Sequence[float], figures: dict[int, list[float]]) -
     axes = figure.add_subplot(xscale="log", xlabel="share that is replicated", ylabel="share of its results found")
     fine = [10 ** (-3 + 3 * k / 100) for k in range(101)]
     for lies, values in figures.items():
-        [line] = axes.plot(
-            fine, [theory(share, lies, RECORD) for share in fine], label=f"{lies} lies: 1 − (1 − s)^k"
-        )
+        [line] = axes.plot(fine, [theory(share, lies) for share in fine], label=f"{lies} lies: 1 − (1 − s)^k")
         axes.plot(shares, values, "o", color=line.get_color(), label=f"{lies} lies, measured")
-    axes.set_title("What a liar with a good record gets away with")
+    axes.set_title("What a liar gets away with")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)
     figure.savefig(file, metadata={"Date": None})
@@ -105,19 +88,16 @@ def draw(file: Path, shares: Sequence[float], figures: dict[int, list[float]]) -
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print a row for each share, and draw the picture where a file is named."""
     shares, repetitions = (QUICK_SHARES, QUICK_REPETITIONS) if options.quick else (SHARES, REPETITIONS)
-    table = report.table(
-        "share", *(f"{lies} lies: found (theory)" for lies in LIES), "10 lies, 20 confirmed before"
-    )
+    table = report.table("share", *(f"{lies} lies: found (theory)" for lies in LIES))
     figures: dict[int, list[float]] = {lies: [] for lies in LIES}
     with tempfile.TemporaryDirectory(prefix="langford-replication-") as name:
         folder = Path(name)
         for share in shares:
             cells = []
             for lies in LIES:
-                figures[lies].append(measured(folder, share, lies, RECORD, repetitions[lies]))
-                cells.append(f"{figures[lies][-1]:.3f} ({theory(share, lies, RECORD):.3f})")
-            young = measured(folder, share, 10, 20, repetitions[10])
-            table.row(f"{share:g}", *cells, f"{young:.3f} ({theory(share, 10, 20):.3f})")
+                figures[lies].append(measured(folder, share, lies, repetitions[lies]))
+                cells.append(f"{figures[lies][-1]:.3f} ({theory(share, lies):.3f})")
+            table.row(f"{share:g}", *cells)
     if options.figure:
         draw(options.figure, shares, figures)
 

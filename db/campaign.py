@@ -151,11 +151,10 @@ class Campaign:
     def recheck_share(self) -> float:
         return self.record.recheck_share
 
-    def set_recheck_share(self, share: float) -> None:
-        """It applies to results that were accepted before, too."""
+    def raise_share(self, share: float) -> None:
+        """Let at least this share of the tasks be drawn, also of those that are done."""
         with self.writing() as transaction:
-            draw.set_share(transaction, share)
-        self.record = replace(self.record, recheck_share=share)
+            self.record = draw.raise_share(transaction, self.record, share)
 
     @cached_property
     def plan(self) -> Plan:
@@ -584,7 +583,7 @@ class Campaign:
     def promise(self) -> Promise | None:
         """What an export would promise; None: it would record no promise, see :func:`db.trust.waiting.promise`."""
         with self.reading(snapshot=True) as transaction:
-            return waiting.promise(transaction)
+            return waiting.promise(transaction, self.record)
 
     def rechecked_tasks(self) -> list[int]:
         """The tasks whose results other workers, or the operator, must still confirm or decide, by index."""
@@ -692,8 +691,13 @@ class Campaign:
     def revoke(self, which: int | str | None = None) -> int:
         """Delete a token and end its leases; returns the number of tokens that were deleted.
 
+        The results of its workers stay, but are no votes any more.
+
         Args:
             which: the number of a token, or the token itself; None: all tokens of the campaign.
         """
         with self.writing() as transaction:
-            return tokens.revoke(transaction, which)
+            transitions.one_at_a_time(transaction)
+            revoked = tokens.revoke(transaction, which)
+            witnesses.discount(transaction, revoked)
+            return len(revoked)

@@ -129,12 +129,13 @@ class Ledger:
             share = 0.0 if export.promise is None else export.promise.share
             record = self._require_campaign(connection, export.name, export.key, plan.work.tolist(), share)
             transaction = Transaction(connection, record.campaign_id)
-            before, record = record, draw.promised(transaction, record, export.promise)
+            before, record = record, draw.raise_share(transaction, record, share) if share else record
             new = acceptance.unknown(transaction, export.results)
             if new:
                 enrolment.insert_worker(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             receipts = acceptance.take(transaction, record, plan, worker_id, new, origin, export.computations)
-            draw.draw_promised(transaction, export.promise)
+            if export.promise is not None:
+                draw.draw(transaction, export.promise.drawn)
             if new or record != before:
                 promise = draw.stated(export.promise)
                 all_of_it = several(len(export.results), "result is", "results are")

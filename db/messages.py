@@ -49,6 +49,7 @@ UUID = r"\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"
 ASCII = r"\A[\x00-\x7f]*\Z"
 ALPHANUMERIC = r"\A[0-9A-Za-z]+\Z"
 PROCESS = r"\A[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?\Z"
+DIGEST = r"\A[0-9a-f]{64}\Z"
 DEVICE_KIND = rf"\A({'|'.join(KINDS)})\Z"
 FORMS = {
     STORABLE: "text without NUL and unpaired surrogates",
@@ -58,6 +59,7 @@ FORMS = {
     ASCII: "text in ASCII",
     ALPHANUMERIC: "letters and digits",
     PROCESS: "a process as number@start@boot",
+    DIGEST: "64 hexadecimal digits",
     DEVICE_KIND: f"a device of kind {' or '.join(KINDS)}",
 }
 """What an error message calls the pattern of a text."""

@@ -54,7 +54,6 @@ class AttemptRecord:
     granted: float  # when its lease began, in seconds since 1970
     age: float
     voter_id: int
-    share: float  # share of the results of its campaign that another voter evaluates again
     secret: str = field(repr=False)  # key of the draw of its campaign, see db.trust.draw
     # (value as decimal text, attempt) of the accepted result of the task; None: there is none
     accepted: tuple[str, int] | None

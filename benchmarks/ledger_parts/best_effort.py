@@ -270,7 +270,6 @@ def _result(
         "seconds": attempt.ended - attempt.began,
         "provenance": json.dumps(source, sort_keys=True),
         "accepted": attempt.ended,
-        "lot": 0.5,
         "voter_id": 1 + node,
-        "listed": False,
+        "drawn": False,
     }

@@ -49,8 +49,8 @@ def fill(connection: Connection, size: Size, done: int, leases: int, gone: int) 
     connection.execute(
         text(
             f"{NUMBERS.format(count=workers)} INSERT INTO voter "
-            "(id, kind, host, token, device_kind, kernels, valid) "
-            "SELECT i + 1, 'worker', 'node-' || (i % 200), '', 'cpu', '0f3a29c4d1e8b765', 100 FROM number"
+            "(id, kind, host, token, device_kind, kernels) "
+            "SELECT i + 1, 'worker', 'node-' || (i % 200), '', 'cpu', '0f3a29c4d1e8b765' FROM number"
         )
     )
     connection.execute(
@@ -83,10 +83,10 @@ def fill(connection: Connection, size: Size, done: int, leases: int, gone: int) 
     connection.execute(
         text(
             "INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, "
-            "provenance, accepted, lot, voter_id, confirmed_by, listed) "
+            "provenance, accepted, voter_id, confirmed_by, drawn) "
             "SELECT campaign_id, task_index, attempt.id, '1234567890123456789012', '12345678901234567890', "
-            "'65536', 20, :provenance, attempt.ended, task_index % 1000 / 1000.0, worker.voter_id, "
-            "CASE WHEN task_index % 1000 < 19 THEN 1 ELSE NULL END, true "
+            "'65536', 20, :provenance, attempt.ended, worker.voter_id, "
+            "CASE WHEN task_index % 1000 < 19 THEN 1 ELSE NULL END, task_index % 1000 < 20 "
             "FROM attempt JOIN worker ON worker.id = attempt.worker_id"
         ),
         {"provenance": '{"host": "node-17", "kernels": "0f3a29c4d1e8b765"}' + " " * 200},

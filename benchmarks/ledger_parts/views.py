@@ -45,7 +45,7 @@ class Size:
 
 FULL, QUICK = Size(1_000_000, 500, 20_000, 20_000, 100), Size(20_000, 50, 400, 400, 10)
 ATTEMPT = "id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, ended, outcome"
-EVALUATION = "campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, accepted"
+EVALUATION = "campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted"
 QUERIES = (
     "SELECT * FROM worker_overview",
     "SELECT * FROM throughput",
@@ -84,16 +84,16 @@ def filling(size: Size) -> tuple[str, ...]:
         FROM attempt WHERE id <= {size.further}
         """,
         f"""
-        INSERT INTO result ({EVALUATION}, voter_id, listed)
+        INSERT INTO result ({EVALUATION}, voter_id, drawn)
         SELECT campaign_id, task_index, id, '123456789012345678901234567890', '12345678901234567890', '123456789',
-            {SECONDS} - 1, '{PROVENANCE}', 0.5, ended, 1 + task_index % {size.workers}, :listed
+            {SECONDS} - 1, '{PROVENANCE}', ended, 1 + task_index % {size.workers}, :drawn
         FROM attempt WHERE outcome = 'done' ORDER BY id
         """,
         f"""
         INSERT INTO witness ({EVALUATION})
         SELECT campaign_id, task_index, id,
             CASE WHEN task_index < {size.wrong} THEN '1' ELSE '123456789012345678901234567890' END,
-            '12345678901234567890', '123456789', {SECONDS} - 1, '{PROVENANCE}', 0.5, ended
+            '12345678901234567890', '123456789', {SECONDS} - 1, '{PROVENANCE}', ended
         FROM attempt WHERE outcome = 'superseded'
         """,
         "UPDATE task SET state = 'done'",
@@ -108,7 +108,7 @@ def fill(where: str, size: Size) -> None:
             ledger.enrol(str(uuid.uuid4()), f"node-{number:03}", f"{number}@1@2")
         with ledger.database.writing() as connection:
             for statement in filling(size):
-                connection.execute(text(statement), {"listed": False} if ":listed" in statement else {})
+                connection.execute(text(statement), {"drawn": False} if ":drawn" in statement else {})
         if ledger.database.engine.dialect.name == "postgresql":  # as its own daemon does after a while
             with ledger.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(text("VACUUM ANALYZE"))

@@ -104,7 +104,7 @@ class Round:
         self.ended: list[str] = []
         self.ledger = Ledger(self.where, create=True)
         self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
-        self.campaign.set_recheck_share(1.0)
+        self.campaign.raise_share(1.0)
         self.tokens = [self.campaign.new_token(Role.WORKER) for _ in range(workers + liars)]
         self.crowd_tokens = [self.campaign.new_token(Role.WORKER) for _ in range(CROWD)]
         self.port = free_port()

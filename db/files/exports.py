@@ -5,8 +5,9 @@ each provenance once; each worker once; the results by task; and at the end the 
 header has a seed only if it is not 0, and a number of workers only where it is known who evaluated the results, and
 when.  Equal results give equal bytes, so that an export can be kept under version control.
 
-Format 2 states a promise, see :mod:`db.files.promise`; format 1 records none.  A version that reads only format 1
-refuses format 2 and names both: it does not ignore a promise.
+Format 3 states a promise and its draw, see :mod:`db.files.promise`; format 2 the promise of nothing, or one of 1.x;
+format 1 records none.  A version that reads only earlier formats refuses a later one by name: it does not ignore a
+promise.
 """
 
 from __future__ import annotations

@@ -9,12 +9,16 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from db.messages import STORABLE, Count, Digits, Message, ProblemName, Real, Seconds, Share, Text
+from db.messages import DIGEST, STORABLE, Count, Digits, Message, ProblemName, Real, Seconds, Share, Text
 from langford.methods import MAX_SEED
 
 FORMAT = "langford results 1"
 WITH_PROMISE = "langford results 2"
-"""The format of a file that states a promise."""
+"""The format of a file that states a promise: that of nothing, or of 1.x."""
+WITH_DRAW = "langford results 3"
+"""The format of a file that names the draw of its promise."""
+FORMATS = FORMAT, WITH_PROMISE, WITH_DRAW
+Hex = Annotated[str, Meta(pattern=DIGEST)]
 MAX_TASKS = 2_000_000
 MAX_DEPTH = 1_000
 
@@ -34,17 +38,22 @@ class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
     depth: Annotated[int, Meta(ge=0, le=MAX_DEPTH)]
     seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] = 0
     tasks: Annotated[int, Meta(ge=0, le=MAX_TASKS)]
-    promise: Share | UnsetType = UNSET  # the promised share, in WITH_PROMISE only
+    promise: Share | UnsetType = UNSET  # the promised share, in WITH_PROMISE and WITH_DRAW only
     voters: Count | UnsetType = UNSET  # how many voters its results name
+    # draw, secret: see db.files.promise.Promise; in WITH_DRAW only
+    draw: Hex | UnsetType = UNSET
+    secret: Hex | UnsetType = UNSET
     sources: Count
     workers: Count = 0
     results: Count
 
     def __post_init__(self) -> None:
-        if self.format == WITH_PROMISE and self.promise is UNSET:
+        if self.format != FORMAT and self.promise is UNSET:
             raise ValueError("object missing required field promise")
         if self.format == FORMAT and not (self.promise is UNSET and self.voters is UNSET):
             raise ValueError(f"a promise is stated in {FORMAT!r}")
+        if (self.format == WITH_DRAW) == (self.draw is UNSET) or (self.draw is UNSET and self.secret is not UNSET):
+            raise ValueError(f"a draw is named in {WITH_DRAW!r} only, and always")
         voters = 0 if self.voters is UNSET else self.voters
         if self.results > self.tasks or max(self.sources, self.workers, voters / 2) > self.results:
             raise ValueError("it has more results than tasks, or more sources, workers or voters than its results")
@@ -101,7 +110,7 @@ class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def has_promise(self) -> bool:
-        """Whether it says something that only :data:`WITH_PROMISE` can say."""
+        """Whether it says something that needs a promise."""
         return any(field is not UNSET for field in (self.drawn, self.decided, self.voter))
 
 

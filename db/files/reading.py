@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from db.errors import BadExport, CampaignMismatch
 from db.files.exports import Export
-from db.files.forms import FORMAT, WITH_PROMISE, AnyHeader, Header, Line, Seal, Source
+from db.files.forms import FORMATS, AnyHeader, Header, Line, Seal, Source
 from db.files.promise import PromiseReader
 from db.files.writing import MAX_SOURCES
 from db.machines import Machine
@@ -100,8 +100,8 @@ def _export(lines: _LineReader) -> Export:
 def _header(lines: _LineReader) -> Header:
     line = lines.next()
     form = decoded(line, AnyHeader).format
-    if form not in (FORMAT, WITH_PROMISE, None):
-        raise BadMessage(f"its format is {form!r:.60}, this version reads {FORMAT!r} and {WITH_PROMISE!r}")
+    if form not in (*FORMATS, None):
+        raise BadMessage(f"its format is {form!r:.60}, this version reads {FORMATS[0]!r} to {FORMATS[-1]!r}")
     return decoded(line, Header)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from db import messages
-from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source
+from db.files.forms import FORMAT, WITH_DRAW, WITH_PROMISE, Header, Line, Seal, Source
 from db.files.promise import Promise
 from db.machines import Machine
 from db.records import Computation
@@ -72,7 +72,7 @@ def written(
     workers: dict[int, int] = {}
     promise = None if promise is None else promise.renumbered()
     header = Header(
-        format=FORMAT if promise is None else WITH_PROMISE,
+        format=FORMAT if promise is None else WITH_DRAW if promise.draw else WITH_PROMISE,
         campaign=name,
         problem=key.problem.name,
         method=key.method,

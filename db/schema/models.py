@@ -78,9 +78,9 @@ class Campaign(Base):
     tasks: Mapped[int] = column("Number of tasks.")
     work: Mapped[float] = column("Estimated work of all tasks, in the method's unit.")
     created: Mapped[float] = column("When.")
-    recheck_share: Mapped[float] = column("Share of the results that another voter evaluates again.", default=0.0)
+    recheck_share: Mapped[float] = column("Share of the tasks that another voter evaluates again.", default=0.0)
     secret: Mapped[str] = column(
-        "Key of the draw, see :mod:`db.trust.draw`; never sent, shown or exported.",
+        "Key of the draw, see :mod:`db.trust.draw`; published only with the count.",
         String(64),
         default=fresh_secret,
     )
@@ -107,12 +107,12 @@ class Task(Base):
 class Voter(Base):
     """The unit of trust in results: one machine with one token, one kind of device and one version of the kernels.
 
-    Its workers lose trust together.  The next worker of the same machine gets another voter, without a record.
+    Its workers lose trust together.  The next worker of the same machine gets another voter.
     """
 
     __tablename__ = "voter"
     __table_args__ = (
-        Index("voter_machine", "host", "token"),
+        Index("voter_identity", "token", "host"),
         _partial("voter_distrusted", "id", where="distrusted IS NOT NULL"),
     )
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
@@ -126,7 +126,6 @@ class Voter(Base):
     )
     device_kind: Mapped[str] = column('"cpu" or "cuda".', String(10), default="cpu")
     kernels: Mapped[str] = column('Hash of the code that computes there; "": unknown.', String(64), default="")
-    valid: Mapped[int] = column("How many of its results independent voters confirmed.", default=0)
     distrusted: Mapped[float | None] = column("When one of its results was found wrong; None while it is trusted.")
 
 
@@ -221,10 +220,6 @@ class ResultColumns:
     seconds: Mapped[float] = column("Computing time.")
     provenance: Mapped[str] = column("Host, device, kernels and versions that computed it, as JSON.", Text)
     accepted: Mapped[float] = column("When it was delivered.")
-    lot: Mapped[float] = column(
-        "The result is drawn for a recheck while this is below the campaign's share, see :mod:`db.trust.draw`.",
-        default=0.0,
-    )
 
 
 class Result(ResultColumns, Base):
@@ -234,9 +229,7 @@ class Result(ResultColumns, Base):
     __table_args__ = (
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
         Index("result_voter", "voter_id"),
-        _partial(
-            "result_drawn", "campaign_id", "voter_id", "confirmed_by", "lot", where="listed = 1", postgres="listed"
-        ),
+        _partial("result_drawn", "campaign_id", "confirmed_by", "voter_id", where="drawn = 1", postgres="drawn"),
         _partial("result_confirmed", "confirmed_by", where="confirmed_by IS NOT NULL"),
         _partial("result_doubt", "campaign_id", "doubt", where="doubt IS NOT NULL"),
     )
@@ -249,8 +242,8 @@ class Result(ResultColumns, Base):
         "An independent voter that found the same value; None: there is none."
     )
     doubt: Mapped[str | None] = column("A value of :class:`db.states.Doubt`; None: it is not in doubt.", String(10))
-    listed: Mapped[bool] = column(
-        "Whether the index of the draw contains it; results of a campaign without a share are not listed.",
+    drawn: Mapped[bool] = column(
+        "Whether it must be confirmed: its task was drawn, here or in the file that it comes from, or contested.",
         default=False,
     )
 

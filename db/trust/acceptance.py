@@ -13,7 +13,7 @@ from db.files.exports import origin
 from db.records import AttemptRecord, CampaignRecord, Computation
 from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import Transaction
-from db.trust import complaints, draw, enrolment, waiting, witnesses
+from db.trust import complaints, enrolment, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
 from db.work import catalogue, computations, owned, results, transitions
 from db.work.accounts import Credit
@@ -75,12 +75,11 @@ def accept(
     deliveries: Sequence[Delivery],
     terms: Terms = EVERYTHING,
     one_at_a_time: bool = False,
-    preceding: int = 0,
 ) -> tuple[list[Receipt], Credit]:
     """Take results; returns what became of each (:meth:`db.Campaign.deliver`), and what an account gets for them.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
-    Overtaken, and the transaction must be undone.  ``preceding``: see :func:`db.trust.draw.lots`.
+    Overtaken, and the transaction must be undone.
     """
     if one_at_a_time:
         transitions.one_at_a_time(transaction)
@@ -96,14 +95,13 @@ def accept(
         for delivery, attempt in zip(deliveries, shown, strict=True)
     ]
     attempts = {row.delivery.attempt: row.attempt for row in judged if row.attempt is not None}
-    lots = draw.lots(transaction, [row.delivery for row in judged if row.attempt is not None], attempts, preceding)
 
     first: dict[int, Judged] = {}
     for row in judged:
         if row.attempt is not None and row.fault is None and row.attempt.accepted is None:
             first.setdefault(row.index, row)
     candidates = [row.delivery for row in first.values()]
-    inserted = results.insert(transaction, candidates, attempts, lots)
+    inserted = results.insert(transaction, candidates, attempts)
     if len(inserted) < len(first):
         if not one_at_a_time:
             raise Overtaken
@@ -126,7 +124,7 @@ def accept(
         superseded = [delivery.attempt for delivery in testifying]
         results.note_began(transaction, testifying, attempts)
         transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
-        witnesses.testify(transaction, testifying, lots)
+        witnesses.testify(transaction, testifying)
     confirming = sum(row.value == accepted[row.index][0] for row in further)
     return receipts, Credit.of(receipts, len(first) + confirming)
 
@@ -213,8 +211,7 @@ def take(
         deliveries = [
             Delivery.of(Credential(ids[evaluation.result.index], nonce), evaluation) for evaluation in batch
         ]
-        before = len(receipts)
-        taken, _ = accept(transaction, campaign, plan, deliveries, one_at_a_time=True, preceding=before)
+        taken, _ = accept(transaction, campaign, plan, deliveries, one_at_a_time=True)
         receipts += taken
         attempts.extend(ids.values())
         tasks.extend(ids)

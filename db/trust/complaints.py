@@ -11,18 +11,17 @@ complaints is set aside when two of them are by independent voters, or when no o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import combinations
 from typing import Any
 
-from sqlalchemy import bindparam, func, or_, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from db.schema.declaring import aliased
 from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust.votes import independent
 from db.work import presence, transitions
 from db.work.holders import NAMED
+from db.work.identities import are_same, identity, is_same
 from db.work.transitions import CHOSEN
 from langford.words import some
 
@@ -86,20 +85,16 @@ def _judge(transaction: Transaction, index: int) -> bool:
 
 def _agree(transaction: Transaction, voters: Collection[tuple[str, str]]) -> bool:
     """Whether two independent voters with a say are among these."""
-    pairs = [pair for pair in combinations(sorted(voters), 2) if independent(*pair[0], *pair[1])]
-    if not pairs:
+    by_identity = {identity(*voter): voter for voter in sorted(voters)}
+    if len(by_identity) < 2:
         return False
-    heard = {voter for voter in {*voters} if _has_say(transaction, *voter)}
-    return any({*pair} <= heard for pair in pairs)
+    return sum(_has_say(transaction, *voter) for voter in by_identity.values()) >= 2
 
 
 def _others(present: Collection[tuple[str, str]], voters: Collection[tuple[str, str]]) -> bool:
     """Whether one of the present voters could try a task at which only these have failed."""
-    hosts, tokens = {host for host, _ in voters}, {token for _, token in voters}
-    return any(
-        (token not in tokens if token else host not in hosts) or (len(hosts) == 1 and host not in hosts)
-        for host, token in present
-    )
+    who, hosts = {identity(*voter) for voter in voters}, {host for host, _ in voters}
+    return any(identity(*each) not in who or (len(hosts) == 1 and each[0] not in hosts) for each in present)
 
 
 _its_worker, _it, _other = aliased(Worker), aliased(Voter), aliased(Voter)
@@ -112,15 +107,14 @@ _REFUTED = (
     .where(
         Attempt.campaign_id == CAMPAIGN,
         Attempt.outcome.in_(COMPLAINTS),
-        _it.token == bindparam("token"),
-        or_(_it.token != "", _it.host == bindparam("host")),
-        or_(_other.token != _it.token, (_it.token == "") & (_other.host != _it.host)),
+        is_same(_it),
+        ~are_same(_it, _other),
     )
 )
 
 
 def _has_say(transaction: Transaction, host: str, token: str) -> bool:
-    """Whether the complaints of a voter count: of all with its token, or of all on a host that open the ledger."""
+    """Whether the complaints of a voter, and of whoever is the same, count."""
     return (transaction.scalar(_REFUTED, host=host, token=token) or 0) < LIES
 
 

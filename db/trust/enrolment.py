@@ -107,9 +107,7 @@ def _require_token(enrolled: str | None, shown: str) -> None:
 _CLAIMANT = (
     select(
         Campaign.uuid,
-        Campaign.recheck_share.label("share"),
-        waiting.DOUBTS.label("doubts"),
-        waiting.DISTRUST.label("distrust"),
+        waiting.MAY_WAIT.label("may_wait"),
         Voter.host,
         Voter.token,
         Voter.device_kind,

@@ -15,13 +15,13 @@ def everything(transaction: Transaction, campaign: CampaignRecord) -> Export:
     pairs = list(computations.of_results(transaction))
     how = {evaluation.result.index: computation for evaluation, computation in pairs if computation is not None}
     results = tuple(evaluation for evaluation, _ in pairs)
-    return Export(campaign.name, campaign.key, campaign.tasks, results, how, waiting.promise(transaction))
+    return Export(campaign.name, campaign.key, campaign.tasks, results, how, waiting.promise(transaction, campaign))
 
 
 def trusted(transaction: Transaction, campaign: CampaignRecord) -> TrustedFile:
     """See :meth:`db.Campaign.trusted_export`."""
     doubtful = {*waiting.in_conflict(transaction), *waiting.untrusted(transaction)}
-    promise = waiting.promise(transaction)
+    promise = waiting.promise(transaction, campaign)
     promise = None if promise is None else promise.without(doubtful)
     contents = computations.contents(transaction, doubtful)
     results = (pair for pair in computations.of_results(transaction) if pair[0].result.index not in doubtful)

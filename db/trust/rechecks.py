@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, Row, Select, String, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Float, Integer, Row, Select, String, and_, bindparam, or_, select
 
 from db.attempts import Lease
 from db.schema.declaring import aliased
@@ -13,22 +13,13 @@ from db.schema.models import Attempt, Result, Voter, Witness, Worker, same_task
 from db.states import COMPLAINTS, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
-from db.trust.waiting import SHARE
 from db.work import holders, leases, transitions
+from db.work.identities import is_same
 from db.work.transitions import Claimant
 
-_WORKER: ColumnElement[str] = bindparam("worker", type_=String)
-_HOST: ColumnElement[str] = bindparam("host", type_=String)
-_TOKEN: ColumnElement[str] = bindparam("token", type_=String)
 _DEVICE: ColumnElement[str] = bindparam("device", type_=String)
 _KERNELS: ColumnElement[str] = bindparam("kernels", type_=String)
 _COUNT: ColumnElement[int] = bindparam("count", type_=Integer)
-
-
-def _is_own(voter: type[Voter]) -> ColumnElement[bool]:
-    """Whether a voter is not independent of the claimant, see :func:`db.trust.votes.independent`."""
-    return or_(voter.host == _HOST, and_(_TOKEN != "", voter.token == _TOKEN))
-
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
 # Whoever holds a recheck for longer than tasks warrant keeps it from no other voter.
@@ -36,8 +27,8 @@ _IS_RECENT = Attempt.ended.is_(None) & (holders.held_since(_other) > Now() - bin
 # Not by its outcome: an expired attempt may have delivered a late result.  By a join: Postgres copies a condition
 # with a subquery, to filter attempts early, and one copy keeps the hashed witnesses of one task.
 _HAS_RESULT = or_(Attempt.id == Result.attempt_id, Witness.id.is_not(None))
-_HAS_VOTED = and_(_HAS_RESULT, Attempt.questioned.is_(None), _other.kind == VoterKind.WORKER)
-_HAS_FAILED = and_(Attempt.outcome.in_(COMPLAINTS), Attempt.worker_id == _WORKER)
+_COUNTS = and_(Attempt.questioned.is_(None), _other.distrusted.is_(None), _other.kind == VoterKind.WORKER)
+_HAS_FAILED = and_(Attempt.outcome.in_(COMPLAINTS), Attempt.worker_id == bindparam("worker", type_=String))
 _BARRED = (
     select(Attempt.id)
     .join(_other_worker, _other_worker.id == Attempt.worker_id)
@@ -45,13 +36,17 @@ _BARRED = (
     .outerjoin(Witness, same_task(Witness, Attempt) & (Witness.attempt_id == Attempt.id))
     .where(
         same_task(Attempt, Result),
-        or_(_IS_RECENT, _is_own(_other) & (Attempt.ended.is_(None) | _HAS_VOTED), _HAS_FAILED),
+        or_(
+            _IS_RECENT,
+            is_same(_other) & (Attempt.ended.is_(None) | and_(_HAS_RESULT, _COUNTS)),
+            _HAS_FAILED,
+        ),
     )
     .correlate(Result)
     .exists()
 )
-"""Whether a result is being evaluated again now, or the claimant must not do it: its host or token has voted on the
-task or holds it, or it has failed at it."""
+"""Whether a result is being evaluated again now, or the claimant must not do it: it has voted on the task or holds
+it, or its worker has failed at it."""
 
 
 def _available(results: Select[int, int]) -> Select[int, int]:
@@ -59,24 +54,16 @@ def _available(results: Select[int, int]) -> Select[int, int]:
     return results.where(~_BARRED).limit(_COUNT).with_for_update(skip_locked=True, of=Result)
 
 
-_URGENT = tuple(map(_available, (waiting.DOUBTED, waiting.UNTRUSTED, waiting.UNCONFIRMED)))
-_LOWEST_LOT = (
-    select(func.min(Result.lot))
-    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == Voter.id, waiting.MAY_BE_DRAWN)
-    .correlate(Voter)
-    .scalar_subquery()
-)
+_URGENT = tuple(map(_available, (waiting.DOUBTED, waiting.SUSPECT)))
+_HAS_DRAWN = waiting.DRAWN.where(Result.voter_id == Voter.id).correlate(Voter).exists()
+_IS_ANOTHER = or_(Voter.kind != VoterKind.WORKER, Voter.distrusted.is_not(None), ~is_same(Voter))
 _DRAWN_OF = (
     select(Voter.id)
-    .where(or_(Voter.kind != VoterKind.WORKER, ~_is_own(Voter)), _LOWEST_LOT < SHARE)
+    .where(_IS_ANOTHER, _HAS_DRAWN)
     .order_by(and_(Voter.device_kind == _DEVICE, Voter.kernels == _KERNELS), Voter.device_kind == _DEVICE, Voter.id)
 )
 """The voters of drawn results that the claimant may confirm; those with other kernels come first."""
-_DRAWN = _available(
-    select(Result.campaign_id, Result.task_index)
-    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == bindparam("voter", type_=Integer), waiting.IS_DRAWN)
-    .order_by(Result.lot)
-)
+_DRAWN = _available(waiting.DRAWN.where(Result.voter_id == bindparam("voter", type_=Integer)))
 _IS_RUNNING = (
     select(Attempt.id)
     .join(_other_worker, _other_worker.id == Attempt.worker_id)
@@ -98,7 +85,7 @@ def claim(transaction: Transaction, claimant: Claimant, known: Row[*tuple[Any, .
 
     Results in doubt come first, then results of other kernels.  ``known``: see :func:`db.trust.enrolment.known`.
     """
-    if not (known.share or known.doubts or known.distrust):
+    if not known.may_wait:
         return []
     tasks = _rechecks(transaction, claimant, known, count)
     if not tasks:
@@ -113,23 +100,15 @@ def claim(transaction: Transaction, claimant: Claimant, known: Row[*tuple[Any, .
 
 
 def _rechecks(transaction: Transaction, claimant: Claimant, known: Row[*tuple[Any, ...]], count: int) -> list[int]:
-    chosen = {
-        "worker": claimant.worker_id,
-        "host": known.host,
-        "token": known.token,
-        "share": known.share,
-        "longest": claimant.longest,
-    }
+    chosen = {"worker": claimant.worker_id, **claimant.voter, "longest": claimant.longest}
     tasks: dict[int, None] = {}
-    if known.doubts or known.distrust:
-        for urgent in _URGENT:
-            rows = transaction.execute(urgent, **chosen, count=count)
-            tasks |= dict.fromkeys(row.task_index for row in rows)
-    if known.share and len(tasks) < count:
-        own = {"device": known.device_kind, "kernels": known.kernels}
-        for voter_id in transaction.scalars(_DRAWN_OF, **chosen, **own).all():
-            rows = transaction.execute(_DRAWN, **chosen, voter=voter_id, count=count - len(tasks))
-            tasks |= dict.fromkeys(row.task_index for row in rows)
-            if len(tasks) >= count:
-                break
+    for urgent in _URGENT:
+        rows = transaction.execute(urgent, **chosen, count=count)
+        tasks |= dict.fromkeys(row.task_index for row in rows)
+    own = {"device": known.device_kind, "kernels": known.kernels}
+    for voter_id in transaction.scalars(_DRAWN_OF, **claimant.voter, **own).all() if len(tasks) < count else ():
+        rows = transaction.execute(_DRAWN, **chosen, voter=voter_id, count=count - len(tasks))
+        tasks |= dict.fromkeys(row.task_index for row in rows)
+        if len(tasks) >= count:
+            break
     return list(tasks)[:count]

@@ -1,68 +1,51 @@
 """Results that wait to be evaluated again: each query derives them from the results and their voters.
 
-A result waits if it is in doubt, if its voter is no longer trusted, or if it is drawn and no trusted, independent
-voter has confirmed it.  No table lists these results, so none can be missing from it.
+A result waits if it is in doubt, or if it is drawn and no trusted, independent voter has confirmed it.  Results of
+whoever was found wrong count as drawn.  No table lists these results, so none can be missing from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Row, ScalarSelect, Select, and_, bindparam, func, select, union
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, or_, select, union
 
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults
-from db.files.promise import Promise
+from db.files.promise import Promise, digest
 from db.records import CampaignRecord, Replication
-from db.schema.models import Attempt, Campaign, Event, Result, Task, Voter, Witness, same_task
+from db.schema.declaring import aliased
+from db.schema.models import Attempt, Campaign, Event, Result, Task, Voter, same_task
 from db.states import Doubt, EventKind, TaskState, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
+from db.work.identities import are_same
 from langford.words import several
 
-SHARE: ColumnElement[float] = bindparam("share", type_=Float(53))
-_DISTRUSTED = select(Voter.id).where(Voter.distrusted.is_not(None))
 _OF_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id == CAMPAIGN)
 _OF_THIS_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id + 0 == CAMPAIGN)
 """The same, without the index of the campaign, by which SQLite would read all of its results."""
-MAY_BE_DRAWN: ColumnElement[bool] = and_(Result.listed, Result.confirmed_by.is_(None))
-"""Whether a result is not confirmed, and waits if it is drawn."""
-IS_DRAWN: ColumnElement[bool] = and_(MAY_BE_DRAWN, Result.lot < SHARE)
-"""Whether a result is drawn and not confirmed."""
-# For each voter: the index of the draw ends with the lots.
-_BY_VOTERS = _OF_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id)))
-_DRAWN: Select[int, int] = _BY_VOTERS.where(IS_DRAWN)
-_DRAWN_AND_CONFIRMED = _BY_VOTERS.where(Result.listed, Result.confirmed_by.is_not(None), Result.lot < SHARE)
+_UNCONFIRMED: ColumnElement[bool] = Result.confirmed_by.is_(None)
+_DISTRUSTED = select(Voter.id).where(Voter.distrusted.is_not(None))
+_wrong = aliased(Voter)
+_SUSPECTED = select(Voter.id).join(_wrong, are_same(Voter, _wrong)).where(_wrong.distrusted.is_not(None))
+_MUST_BE_CONFIRMED = _OF_CAMPAIGN.where(Result.drawn, _UNCONFIRMED)
+DRAWN: Select[int, int] = _MUST_BE_CONFIRMED.where(Result.doubt.is_(None))
 DOUBTED: Select[int, int] = _OF_CAMPAIGN.where(
     Result.doubt.is_not(None), Result.doubt.in_([Doubt.CONFLICT, Doubt.QUESTION])
 )
 """Results in doubt, except those that only the operator can decide."""
-UNTRUSTED: Select[int, int] = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(_DISTRUSTED))
-"""Results of distrusted voters."""
-UNCONFIRMED: Select[int, int] = _OF_THIS_CAMPAIGN.where(
-    Result.confirmed_by.is_not(None), Result.confirmed_by.in_(_DISTRUSTED), Result.lot < SHARE
+SUSPECT: Select[int, int] = _OF_THIS_CAMPAIGN.where(
+    Result.voter_id.in_(_SUSPECTED), _UNCONFIRMED, Result.doubt.is_(None)
 )
-"""Results that are drawn and were confirmed only by a distrusted voter."""
-_WAITING = union(_DRAWN, DOUBTED, UNTRUSTED, UNCONFIRMED)
-
-DOUBTS = select(Result.task_index).where(Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None)).exists()
-DISTRUST = _DISTRUSTED.exists()
-_REASONS = select(Campaign.recheck_share.label("share"), DOUBTS.label("doubts"), DISTRUST.label("distrust")).where(
-    Campaign.id == CAMPAIGN
-)
-
-
-def _reasons(transaction: Transaction) -> Row[*tuple[Any, ...]]:
-    """(share, doubts, distrust): why results of a campaign may wait; if all are 0, none waits."""
-    return transaction.execute(_REASONS).one()
+"""Results that count as drawn, since another one of whom they come from was found wrong."""
+_UNTRUSTED = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(_DISTRUSTED), _UNCONFIRMED)
+_WAITING = union(DRAWN, DOUBTED, SUSPECT)
+MAY_WAIT = or_(DRAWN.exists(), DOUBTED.exists(), _DISTRUSTED.exists())
+"""False: no result of the campaign waits."""
 
 
 def tasks(transaction: Transaction) -> list[int]:
     """By index."""
-    why = _reasons(transaction)
-    if not any(why):
-        return []
-    rows = transaction.execute(_WAITING, share=why.share)
-    return sorted(row.task_index for row in rows)
+    return sorted(row.task_index for row in transaction.execute(_WAITING))
 
 
 _RECHECKED_NOW = (
@@ -76,15 +59,12 @@ _RECHECKED_NOW = (
         Task.state == TaskState.DONE,
     )
 )
+_NUMBER = select(func.count()).select_from(_WAITING.subquery())
 
 
 def numbers(transaction: Transaction) -> tuple[int, int]:
     """(number of results that wait, number of them that are being evaluated now)."""
-    why = _reasons(transaction)
-    if not any(why):
-        return 0, 0
-    count = select(func.count()).select_from(_WAITING.subquery())
-    waiting = transaction.scalar(count, share=why.share) or 0
+    waiting = transaction.scalar(_NUMBER) or 0
     running = transaction.scalar(_RECHECKED_NOW) if waiting else 0
     return waiting, min(waiting, running or 0)
 
@@ -116,72 +96,60 @@ def _values_in_conflict(transaction: Transaction, index: int) -> str:
 
 def untrusted(transaction: Transaction) -> list[int]:
     """The tasks whose results come from distrusted voters or were put in question, by index."""
-    rows = transaction.execute(UNTRUSTED)
+    rows = transaction.execute(_UNTRUSTED)
     questioned = in_conflict(transaction, [Doubt.QUESTION])
     return sorted({row.task_index for row in rows} | set(questioned))
 
 
-def _number(query: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
-    return select(func.count()).select_from(query.subquery()).scalar_subquery()
-
-
-# In two parts of the index: results that are neither confirmed nor drawn are most of them, and are not read.
-_NUMBERS = select(
-    _number(_DRAWN).label("unconfirmed"),
-    _number(_DRAWN_AND_CONFIRMED).label("confirmed"),
-    _number(UNCONFIRMED).label("by_distrusted"),
-)
-# Without a share, only contested results are drawn, and each of them has a witness.
-_CONTESTED = (
-    select(func.count(Result.task_index.distinct()))
-    .select_from(Witness)
-    .join(Result, same_task(Result, Witness))
-    .where(Witness.campaign_id == CAMPAIGN, Result.lot < SHARE)
+_MISSING = union(_MUST_BE_CONFIRMED, SUSPECT)
+_REPLICATION = select(
+    select(func.count()).select_from(_MISSING.subquery()).scalar_subquery().label("missing"),
+    select(func.count())
+    .select_from(Result)
+    .where(Result.campaign_id == CAMPAIGN, Result.drawn, Result.confirmed_by.is_not(None))
+    .scalar_subquery()
+    .label("replicated"),
 )
 
 
 def replication(transaction: Transaction) -> Replication:
-    share = _reasons(transaction).share
-    contested = 0 if share else transaction.scalar(_CONTESTED, share=share)
-    if not (share or contested):
-        return Replication(0, 0)
-    found = transaction.execute(_NUMBERS, share=share).one()
-    drawn = found.unconfirmed + found.confirmed if share else contested
-    return Replication(drawn, drawn - found.unconfirmed - found.by_distrusted)
+    found = transaction.execute(_REPLICATION).one()
+    return Replication(found.missing + found.replicated, found.replicated)
 
 
+_IS_COMPLETE = select(func.count() == bindparam("tasks", type_=Integer)).where(Result.campaign_id == CAMPAIGN)
 _IMPORTED = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id).where(Voter.kind == VoterKind.IMPORT)))
-_VOTES = (
-    select(
-        Result.task_index, Result.voter_id, Result.confirmed_by, Voter.kind, Voter.distrusted, Result.lot < SHARE
-    )
-    .outerjoin(Voter, Voter.id == Result.confirmed_by)
-    .where(Result.campaign_id == CAMPAIGN, (Result.lot < SHARE) | Result.confirmed_by.is_not(None))
+_DRAW = select(Campaign.recheck_share, Campaign.secret).where(Campaign.id == CAMPAIGN)
+_HAS_DRAWN = select(Result.task_index).where(Result.campaign_id == CAMPAIGN, Result.drawn)
+_CONFIRMED = (
+    select(Result.task_index, Result.voter_id, Result.confirmed_by, Voter.kind)
+    .join(Voter, Voter.id == Result.confirmed_by)
+    .where(Result.campaign_id == CAMPAIGN, Result.confirmed_by.is_not(None), Voter.distrusted.is_(None))
     .order_by(Result.task_index)
 )
 
 
-def promise(transaction: Transaction) -> Promise | None:
-    """The promise that an export of a campaign states.
+def promise(transaction: Transaction, campaign: CampaignRecord) -> Promise | None:
+    """The promise that an export of a campaign states; with the secret of the draw, once nothing is left to do.
 
     None for a campaign without a share into which files were imported: this ledger does not know what was promised
     in the ledgers of their origin.
     """
-    share = _reasons(transaction).share
+    share, secret = transaction.execute(_DRAW).one()
     if not share and transaction.execute(_IMPORTED.limit(1)).first() is not None:
         return None
-    drawn: set[int] = set()
     confirmed: dict[int, tuple[int, int] | None] = {}
-    for index, voter, by, kind, distrusted, is_drawn in transaction.execute(_VOTES, share=share):
-        if share and is_drawn:
-            drawn.add(index)
-        if by is None or distrusted is not None:
-            continue
+    for index, voter, by, kind in transaction.execute(_CONFIRMED):
         if kind == VoterKind.OPERATOR:
             confirmed[index] = None
-        elif voter not in (None, by):
+        elif by is not None and voter not in (None, by):
             confirmed[index] = voter, by
-    return Promise(share, frozenset(drawn), confirmed).renumbered()
+    if not share:
+        return Promise(share, confirmed=confirmed).renumbered()
+    drawn = {*transaction.scalars(_HAS_DRAWN), *(row.task_index for row in transaction.execute(SUSPECT))}
+    is_over = transaction.scalar(_IS_COMPLETE, tasks=campaign.tasks) and not undecided(transaction)
+    published = secret if is_over else ""
+    return Promise(share, frozenset(drawn), confirmed, digest(secret), published).renumbered()
 
 
 def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirmed: bool = False) -> None:

@@ -7,21 +7,19 @@ takes the votes from results that the operator puts in question.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, insert, or_, select, update
+from sqlalchemy import Row, Select, and_, func, insert, or_, select, update
 
 from db.attempts import Delivery
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, ResultColumns, Token, Voter, Witness, Worker, same_task
 from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust.draw import DRAWN
 from db.trust.votes import Ruling, Vote, rule
-from db.trust.waiting import MAY_BE_DRAWN
 from db.work import results, transitions
+from db.work.identities import identity
 from db.work.presence import called
 from langford.words import several
 
@@ -38,36 +36,26 @@ def testimonies(transaction: Transaction, attempts: Collection[int]) -> dict[int
     return values
 
 
-def testify(transaction: Transaction, deliveries: Sequence[Delivery], attempt_lots: Mapping[int, float]) -> None:
+def testify(transaction: Transaction, deliveries: Sequence[Delivery]) -> None:
     """Store further results of tasks, none of which is among the :func:`testimonies`, and let the votes decide."""
-    rows = [results.row_of(delivery, attempt_lots[delivery.attempt]) for delivery in deliveries]
+    rows = [results.row_of(delivery) for delivery in deliveries]
     transaction.connection.execute(
         insert(Witness).values(campaign_id=transaction.campaign_id, accepted=Now()), rows
     )
-    arrived = {delivery.attempt for delivery in deliveries}
-    settle(transaction, {delivery.index for delivery in deliveries}, arrived)
+    settle(transaction, {delivery.index for delivery in deliveries})
 
 
-def settle(transaction: Transaction, tasks: Collection[int], arrived: Collection[int] = frozenset()) -> None:
-    """Let the votes on tasks decide, and on all tasks that lose votes by such a decision.
-
-    ``arrived``: the attempts whose votes are new.
-    """
+def settle(transaction: Transaction, tasks: Collection[int]) -> None:
+    """Let the votes on tasks decide, and on all tasks that lose votes by such a decision."""
     unsettled = {transaction.campaign_id: set(tasks)}
     while unsettled:
         campaign_id, indices = unsettled.popitem()
         concerned = transaction.on(campaign_id)
         refuted: dict[int, int] = {}
-        valid: Counter[int] = Counter()
         for index, votes, accepted in _votes(concerned, indices):
-            ruling = rule(votes)
+            ruling = rule(votes, accepted.drawn)
             _carry_out(concerned, index, ruling, accepted)
-            valid.update(_newly_valid(ruling, votes, accepted, arrived))
             refuted |= dict.fromkeys(ruling.refuted, index)
-        for voter_id, number in sorted(valid.items()):
-            transaction.connection.execute(
-                update(Voter).where(Voter.id == voter_id).values(valid=Voter.valid + number)
-            )
         for voter_id, index in sorted(refuted.items()):
             for other_id, task in _distrust(concerned, voter_id, index):
                 unsettled.setdefault(other_id, set()).add(task)
@@ -85,11 +73,9 @@ def _votes(transaction: Transaction, tasks: Collection[int]) -> list[tuple[int, 
                     row.witness_id,
                     row.attempt_id,
                     row.value,
-                    row.lot,
                     row.voter_id,
-                    VoterKind(row.kind),
-                    row.host,
-                    row.token,
+                    VoterKind.IMPORT if row.is_revoked else VoterKind(row.kind),
+                    identity(row.host, row.token),
                     row.distrusted is None,
                     row.questioned is not None,
                 )
@@ -103,18 +89,19 @@ def _votes_in(table: type[Result] | type[Witness], *more: Any) -> Select[*tuple[
             table.task_index,
             table.attempt_id,
             table.value,
-            table.lot,
             Worker.voter_id,
             Voter.kind,
             Voter.host,
             Voter.token,
             Voter.distrusted,
+            and_(Voter.token != "", Token.id.is_(None)).label("is_revoked"),
             Attempt.questioned,
             *more,
         )
         .join(Attempt, Attempt.id == table.attempt_id)
         .join(Worker, Worker.id == Attempt.worker_id)
         .join(Voter, Voter.id == Worker.voter_id)
+        .outerjoin(Token, Token.digest == Voter.token)
         .where(table.campaign_id == CAMPAIGN, among(table.task_index, "tasks"))
         .order_by(table.task_index, table.attempt_id)
     )
@@ -122,7 +109,7 @@ def _votes_in(table: type[Result] | type[Witness], *more: Any) -> Select[*tuple[
 
 _NO_WITNESS = func.nullif(1, 1).label("witness_id")
 _VOTES = (
-    _votes_in(Result, _NO_WITNESS, Result.confirmed_by, Result.doubt),
+    _votes_in(Result, _NO_WITNESS, Result.drawn, Result.doubt),
     _votes_in(Witness, Witness.id.label("witness_id")),
 )
 
@@ -134,7 +121,9 @@ def _carry_out(transaction: Transaction, index: int, ruling: Ruling, accepted: R
     transaction.execute(
         update(Result)
         .where(Result.campaign_id == CAMPAIGN, Result.task_index == index)
-        .values(voter_id=ruling.held.voter_id, confirmed_by=ruling.confirmed_by, lot=ruling.lot, doubt=ruling.doubt)
+        .values(
+            voter_id=ruling.held.voter_id, confirmed_by=ruling.confirmed_by, drawn=ruling.drawn, doubt=ruling.doubt
+        )
     )
     if ruling.doubt is None and (
         accepted.doubt is not None or ruling.held.value != accepted.value or ruling.refuted
@@ -143,57 +132,39 @@ def _carry_out(transaction: Transaction, index: int, ruling: Ruling, accepted: R
         transitions.record(transaction, EventKind.SETTLED, index, ruling.held.attempt_id, detail)
 
 
-def _newly_valid(
-    ruling: Ruling, votes: Sequence[Vote], accepted: Row[*tuple[Any, ...]], arrived: Collection[int]
-) -> frozenset[int]:
-    """The voters in whose favour a confirmation counts for the first time: once for each result."""
-    if accepted.confirmed_by is None:
-        return ruling.valid
-    return ruling.valid & {vote.voter_id for vote in votes if vote.attempt_id in arrived}
-
-
-_OF_TOKEN = Voter.token == bindparam("shown"), Voter.distrusted.is_(None)
-_BEGIN_ANEW = update(Voter).where(*_OF_TOKEN).values(valid=0)
-_EARN_ANEW = update(Token).where(Token.digest == bindparam("shown")).values(results=0)
-_DRAW_ALL = (
-    update(Result)
-    .where(
-        Result.voter_id.in_(select(Voter.id).where(*_OF_TOKEN)),
-        MAY_BE_DRAWN,
-        Result.lot > DRAWN,
-    )
-    .values(lot=DRAWN)
-)
-
-
 def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple[int, int]]:
     """Distrust a voter: the leases of its workers end, and its results wait to be evaluated again.
 
-    Other voters with the same token lose their record: host, kind of device and kernels are what a worker claims,
-    and a liar may invent them for each lie.  Returns (campaign, task) of the tasks on which it voted with others.
+    So do the unconfirmed results of whoever is the same (:data:`db.trust.waiting.SUSPECT`), since a liar may invent
+    another host for each lie.  Returns (campaign, task) of the tasks on which it voted with others.
     """
     trusted = Voter.id == voter_id, Voter.distrusted.is_(None)
-    voter = transaction.connection.execute(
-        update(Voter).where(*trusted).values(distrusted=Now()).returning(Voter.host, Voter.token)
-    ).one_or_none()
-    if voter is None:
+    host = transaction.connection.scalar(
+        update(Voter).where(*trusted).values(distrusted=Now()).returning(Voter.host)
+    )
+    if host is None:
         return []
-    if voter.token:
-        transaction.connection.execute(_BEGIN_ANEW, {"shown": voter.token})
-        transaction.connection.execute(_DRAW_ALL, {"shown": voter.token})
-        transaction.connection.execute(_EARN_ANEW, {"shown": voter.token})
-    detail = f"voter {voter_id}, host {voter.host}"
-    transitions.record(transaction, EventKind.DISTRUSTED, index, None, detail)
+    transitions.record(transaction, EventKind.DISTRUSTED, index, None, f"voter {voter_id}, host {host}")
     note = "its worker is distrusted"
     transitions.end(transaction, transitions.OF_VOTER, Outcome.EXPIRED, note, voter=voter_id)
-    together = (
-        select(Witness.campaign_id, Witness.task_index)
-        .join(Attempt, same_task(Attempt, Witness))
-        .join(Worker, Worker.id == Attempt.worker_id)
-        .where(Worker.voter_id == voter_id)
-        .distinct()
-    )
-    return [(row.campaign_id, row.task_index) for row in transaction.connection.execute(together)]
+    rows = transaction.connection.execute(_TOGETHER.where(Voter.id == voter_id))
+    return [(row.campaign_id, row.task_index) for row in rows]
+
+
+_TOGETHER = (
+    select(Witness.campaign_id, Witness.task_index)
+    .join(Attempt, same_task(Attempt, Witness))
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Voter, Voter.id == Worker.voter_id)
+    .distinct()
+)
+"""The tasks on which a voter voted with others."""
+
+
+def discount(transaction: Transaction, shown: Collection[str]) -> None:
+    """Let the votes decide without those of workers whose tokens, given by their digests, were revoked."""
+    rows = transaction.execute(_TOGETHER.where(among(Voter.token, "tokens")), tokens=sorted(shown))
+    settle(transaction, {row.task_index for row in rows})
 
 
 def _exchange(transaction: Transaction, index: int, witness_id: int) -> None:

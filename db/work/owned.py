@@ -61,7 +61,6 @@ _OF_DELIVERIES = (
         Attempt.granted,
         (Now() - Attempt.granted).label("age"),
         Worker.voter_id,
-        Campaign.recheck_share.label("share"),
         Campaign.secret,
         Result.value,
         Result.attempt_id.label("by"),
@@ -87,7 +86,6 @@ def of_deliveries(transaction: Transaction, deliveries: Sequence[Delivery]) -> l
             row.granted,
             row.age,
             row.voter_id,
-            row.share,
             row.secret,
             None if row.by is None else (row.value, row.by),
         )

@@ -76,7 +76,6 @@ _FORGET_VOTERS = delete(Voter).where(
     among(Voter.id, "voters"),
     Voter.kind == VoterKind.WORKER,
     Voter.distrusted.is_(None),
-    Voter.valid == 0,
     ~select(Worker.id).where(Worker.voter_id == Voter.id).correlate(Voter).exists(),
     ~select(Result.voter_id).where(Result.voter_id == Voter.id).correlate(Voter).exists(),
     ~select(Result.confirmed_by).where(Result.confirmed_by == Voter.id).correlate(Voter).exists(),

@@ -10,11 +10,12 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import String, Update, bindparam, case, false, select, update
+from sqlalchemy import Float, String, Update, bindparam, case, column, false, select, true, update
 from sqlalchemy import insert as db_insert
 
 from db.attempts import Delivery
 from db.files.exports import ORIGIN_PREFIX, origin
+from db.files.promise import lot
 from db.records import AttemptRecord
 from db.schema.dialects import Now, among, given, insert_new
 from db.schema.models import Attempt, Campaign, Result
@@ -60,20 +61,21 @@ def start(transaction: Transaction, worker_id: str, nonce: str, notes: Mapping[i
 
 
 def insert(
-    transaction: Transaction,
-    deliveries: Sequence[Delivery],
-    attempts: Mapping[int, AttemptRecord],
-    lots: Mapping[int, float],
+    transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
 ) -> set[int]:
     """Insert results of tasks that have none; returns the tasks whose results were inserted.
 
-    A task is not among them when another transaction was faster.  ``attempts`` are by id, ``lots`` by attempt.
+    A task is not among them when another transaction was faster.  ``attempts`` are by id.
     """
     if not deliveries:
         return set()
     # Ordered by task: of two transactions with the same tasks, one waits for the other without a deadlock.
     rows = [
-        {**row_of(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
+        {
+            **row_of(delivery),
+            "voter_id": attempts[delivery.attempt].voter_id,
+            "lot": lot(attempts[delivery.attempt].secret, delivery.index),
+        }
         for delivery in sorted(deliveries, key=attrgetter("index"))
     ]
     return {index for (index,) in transaction.rows(_insertion(transaction.dialect), rows=rows)}
@@ -89,19 +91,20 @@ def _insertion(dialect: str) -> Any:
         Result.evaluated,
         Result.seconds,
         Result.provenance,
-        Result.lot,
         Result.voter_id,
     ]
-    # Within the same statement, see db.trust.draw.set_share().
-    has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
-    rows = given(dialect, columns).add_columns(CAMPAIGN, Now(), has_share)
+    lots: Any = column("lot", Float(53))
+    *taken, its_lot = given(dialect, [*columns, lots]).subquery("taken").c
+    # Within the same statement, see db.trust.draw.raise_share().
+    share = select(Campaign.recheck_share).where(Campaign.id == CAMPAIGN).scalar_subquery()
+    rows = select(*taken, CAMPAIGN, Now(), its_lot < share).where(true())
     new = insert_new(dialect, Result).from_select(
-        [*columns, Result.campaign_id, Result.accepted, Result.listed], rows
+        [*columns, Result.campaign_id, Result.accepted, Result.drawn], rows
     )
     return new.returning(Result.task_index)
 
 
-def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
+def row_of(delivery: Delivery) -> dict[str, Any]:
     """The columns of a delivery that the tables ``result`` and ``witness`` share."""
     evaluation = delivery.evaluation
     return {
@@ -110,7 +113,6 @@ def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
         **evaluation.result.to_text(),
         "seconds": evaluation.seconds,
         "provenance": evaluation.provenance,
-        "lot": lot,
     }
 
 

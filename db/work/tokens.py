@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, Connection, ScalarSelect, case, delete, func, insert, select, true, update
 
@@ -41,8 +41,8 @@ def extend(transaction: Transaction, token: str, seconds: float) -> bool:
     return transaction.execute(update(Token).where(*mine).values(expires=expires)).rowcount > 0
 
 
-def revoke(transaction: Transaction, token: int | str | None) -> int:
-    """See :meth:`db.Campaign.revoke`."""
+def revoke(transaction: Transaction, token: int | str | None) -> Sequence[str]:
+    """See :meth:`db.Campaign.revoke`; returns the digests of the tokens that were deleted."""
     chosen: ColumnElement[bool] = true()
     if isinstance(token, int):
         chosen = Token.id == token
@@ -51,7 +51,8 @@ def revoke(transaction: Transaction, token: int | str | None) -> int:
     digests = transaction.scalars(select(Token.digest).where(Token.campaign_id == CAMPAIGN, chosen)).all()
     for shown in digests:
         transitions.end(transaction, transitions.OF_TOKEN, Outcome.RELEASED, "its token was revoked", shown=shown)
-    return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN, chosen)).rowcount
+    transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN, chosen))
+    return digests
 
 
 _WORKERS = (

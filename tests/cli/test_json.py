@@ -210,7 +210,7 @@ def test_a_run_that_ends_early_prints_a_document_too(
 def test_a_run_whose_results_disagree_prints_a_document_too(
     campaign: Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    campaign.set_recheck_share(1.0)
+    campaign.raise_share(1.0)
     finish(campaign, "a")
     with pytest.raises(Unreplicated) as error:
         conclude(campaign, RunReport(TASKS, 1.0, None, 0), Mock(received=None), as_json=True)

@@ -11,7 +11,7 @@ import pytest
 
 from db import states
 from db.look.overview import warnings
-from db.trust import draw, votes
+from db.trust import votes
 from db.work import deadlines, leases
 from jobs.run import limits
 from jobs.verify import agreement
@@ -25,11 +25,8 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
     ("page", "promise", "constant", "number"),
     [
         ("docs/design.md", "The third of these sets the task aside", states.FAILURES_BEFORE_SET_ASIDE, 3),
-        ("docs/design.md", "After five independent votes without a decision", votes.MAX_VOTES, 5),
-        ("docs/verification.md", "After five independent votes without a decision", votes.MAX_VOTES, 5),
-        ("docs/design.md", "a voter's first ten results", draw.MIN_VALID, 10),
-        ("docs/verification.md", "A voter's first ten results are all rechecked", draw.MIN_VALID, 10),
-        ("docs/verification.md", "the file's first ten results are always drawn", draw.MIN_VALID, 10),
+        ("docs/design.md", "After five votes without a decision", votes.MAX_VOTES, 5),
+        ("docs/verification.md", "After five votes without a decision", votes.MAX_VOTES, 5),
         ("docs/design.md", "held longest (at least a minute)", leases.COPY_SECONDS, MINUTE),
         ("docs/http.md", "A task that has been held for a minute can be copied", leases.COPY_SECONDS, MINUTE),
         ("docs/http.md", "up to twenty times the expected time of the largest task", deadlines.TIMES_EXPECTED, 20),
@@ -53,14 +50,3 @@ def test_a_number_on_a_page_is_the_one_that_decides(
 ) -> None:
     assert constant == number
     assert promise in re.sub(r"\s+", " ", (ROOT / page).read_text())
-
-
-def test_a_lot_is_drawn_as_verification_says() -> None:
-    """All of the first ten results of a voter; after v confirmations, each with probability 1/v."""
-    for attempt in range(2000):
-        lot = draw.lot("secret", attempt)
-        assert 0 < lot < 1
-        for confirmed in (0, 9):
-            assert draw.lot("secret", attempt, confirmed) == draw.DRAWN
-        for confirmed in (10, 11, 100):
-            assert draw.lot("secret", attempt, confirmed) == (draw.DRAWN if lot < 1 / confirmed else lot)

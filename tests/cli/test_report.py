@@ -309,7 +309,7 @@ def test_every_span_of_time_has_ticks(size: figures.Format) -> None:
 def troubled(ledger: Ledger) -> Campaign:
     """A finished campaign with an attempt that was preempted, one that failed, and a lie that was outvoted."""
     campaign = new_campaign(ledger, "abcd")
-    campaign.set_recheck_share(1.0)
+    campaign.raise_share(1.0)
     first, second, third = campaign.lease("a", 3, HOUR)
     campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
     campaign.fail(second, "it breaks")

@@ -30,7 +30,7 @@ SMALL, COUNT = PlanKey(Problem.langford(12), "polyphase", 8), "108144"
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
     made = Farm(tmp_path, SMALL)
-    made.campaign.set_recheck_share(1.0)
+    made.campaign.raise_share(1.0)
     yield made
     made.stop()
 

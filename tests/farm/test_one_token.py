@@ -263,7 +263,7 @@ def test_two_tokens_keep_tasks_no_longer_than_tasks_take(farm: Bearers, clock: D
 
 
 def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Bearers, clock: DatabaseClock) -> None:
-    farm.campaign.set_recheck_share(1.0)
+    farm.campaign.raise_share(1.0)
     farm.join(OTHER)
     farm.enrol("first", OTHER, processes=8)
     assert farm.work("first", OTHER) == TASKS
@@ -302,7 +302,7 @@ def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
 def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
     farm: Bearers, clock: DatabaseClock
 ) -> None:
-    farm.campaign.set_recheck_share(1.0)
+    farm.campaign.raise_share(1.0)
     farm.join(OTHER)
     farm.enrol("first", OTHER, processes=8)
     farm.work("first", OTHER)

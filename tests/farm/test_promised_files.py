@@ -32,7 +32,7 @@ KEPT = f"{TASKS} of {TASKS} drawn results replicated by independent voters"
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         made = ledger.create_campaign(NAME, KEY, plan_of(KEY).work.tolist())
-        made.set_recheck_share(1.0)
+        made.raise_share(1.0)
         yield made
 
 

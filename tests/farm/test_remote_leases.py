@@ -35,8 +35,8 @@ class ReachedCampaign:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._campaign, name)
 
-    def set_recheck_share(self, share: float) -> None:
-        self._campaign.set_recheck_share(share)
+    def raise_share(self, share: float) -> None:
+        self._campaign.raise_share(share)
         self.disconnect()
         self._token = self._campaign.new_token(Role.WORKER)
         worker = self._by(self._token)

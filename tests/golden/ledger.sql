@@ -459,8 +459,11 @@ P     cut_short_used.began, greatest(
   JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id JOIN result ON result.campaign_id = attempt.campaign_id
   AND result.task_index = attempt.task_index JOIN voter AS voter_2 ON voter_2.id = result.voter_id
   WHERE attempt.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND voter_1.token = :token
-  AND (voter_1.token != :token OR voter_1.host = :host)
-  AND (voter_2.token != voter_1.token OR voter_1.token = :token AND voter_2.host != voter_1.host);
+  AND (:token != :param OR voter_1.host = :host)
+  AND NOT (
+    voter_1.id = voter_2.id OR voter_1.kind = :kind AND voter_2.kind = :kind AND voter_1.token = voter_2.token
+    AND (voter_1.token != :token OR voter_1.host = voter_2.host)
+  );
 
 -- complaints._judge
   SELECT attempt.id, attempt.note, worker.id AS worker, voter.host, voter.token
@@ -524,8 +527,7 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   FROM campaign
   ORDER BY campaign.id;
   SELECT ledger.uuid, ledger.created FROM ledger ORDER BY ledger.uuid;
-  SELECT voter.id, voter.kind, voter.host, voter.token, voter.device_kind, voter.kernels, voter.valid,
-    voter.distrusted
+  SELECT voter.id, voter.kind, voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted
   FROM voter
   ORDER BY voter.id;
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -550,12 +552,12 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   FROM attempt
   ORDER BY attempt.id;
   SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
-    result.doubt, result.listed, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
-    result.accepted, result.lot
+    result.doubt, result.drawn, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
+    result.accepted
   FROM result
   ORDER BY result.campaign_id, result.task_index;
   SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
-    witness.evaluated, witness.seconds, witness.provenance, witness.accepted, witness.lot
+    witness.evaluated, witness.seconds, witness.provenance, witness.accepted
   FROM witness
   ORDER BY witness.id;
 
@@ -563,8 +565,8 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
   VALUES (:id, :uuid, :name, :problem, :method, :depth, :seed, :tasks, :work, :created, :recheck_share, :secret);
   INSERT INTO ledger (uuid, created) VALUES (:uuid, :created);
-  INSERT INTO voter (id, kind, host, token, device_kind, kernels, valid, distrusted)
-  VALUES (:id, :kind, :host, :token, :device_kind, :kernels, :valid, :distrusted);
+  INSERT INTO voter (id, kind, host, token, device_kind, kernels, distrusted)
+  VALUES (:id, :kind, :host, :token, :device_kind, :kernels, :distrusted);
   INSERT INTO worker (
     id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores, processes,
       device_model, slurm_job, slurm_index
@@ -594,19 +596,18 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
       :ended, :outcome, :note, :questioned
   );
   INSERT INTO result (
-    campaign_id, task_index, attempt_id, voter_id, confirmed_by, doubt, listed, value, residue, evaluated, seconds,
-      provenance, accepted, lot
+    campaign_id, task_index, attempt_id, voter_id, confirmed_by, doubt, drawn, value, residue, evaluated, seconds,
+      provenance, accepted
   )
   VALUES (
-    :campaign_id, :task_index, :attempt_id, :voter_id, :confirmed_by, :doubt, :listed, :value, :residue, :evaluated,
-      :seconds, :provenance, :accepted, :lot
+    :campaign_id, :task_index, :attempt_id, :voter_id, :confirmed_by, :doubt, :drawn, :value, :residue, :evaluated,
+      :seconds, :provenance, :accepted
   );
   INSERT INTO witness (
-    id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot
+    id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted
   )
   VALUES (
-    :id, :campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, :accepted,
-      :lot
+    :id, :campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, :accepted
   );
 
 -- copying._release_all
@@ -643,13 +644,12 @@ S CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT NOT NULL, PRIMA
 P CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT(53) NOT NULL, PRIMARY KEY (uuid) );
   CREATE TABLE voter (
 S    id INTEGER NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token VARCHAR(64) NOT NULL,
-S     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT NULL, distrusted FLOAT,
+S     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, distrusted FLOAT, PRIMARY KEY (id)
 P    id SERIAL NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token VARCHAR(64) NOT NULL,
-P     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT NULL, distrusted FLOAT(53),
-      PRIMARY KEY (id)
+P     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, distrusted FLOAT(53), PRIMARY KEY (id)
   );
   CREATE INDEX voter_distrusted ON voter (id) WHERE distrusted IS NOT NULL;
-  CREATE INDEX voter_machine ON voter (host, token);
+  CREATE INDEX voter_identity ON voter (token, host);
   CREATE TABLE worker (
 S    id VARCHAR(36) NOT NULL, host VARCHAR(255) NOT NULL, process VARCHAR(80) NOT NULL, started FLOAT NOT NULL,
 S     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64), voter_id INTEGER, last_seen FLOAT, ended FLOAT, ending
@@ -707,28 +707,28 @@ P CREATE INDEX attempt_alone ON attempt (campaign_id, granted) WHERE ended IS NU
   CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
   CREATE TABLE result (
      campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL, voter_id INTEGER,
-      confirmed_by INTEGER, doubt VARCHAR(10), listed BOOLEAN NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL,
-S     evaluated TEXT NOT NULL, seconds FLOAT NOT NULL, provenance TEXT NOT NULL, accepted FLOAT NOT NULL, lot FLOAT
-S     NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES task
-S     (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+      confirmed_by INTEGER, doubt VARCHAR(10), drawn BOOLEAN NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL,
+S     evaluated TEXT NOT NULL, seconds FLOAT NOT NULL, provenance TEXT NOT NULL, accepted FLOAT NOT NULL, PRIMARY
+S     KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index),
+S     FOREIGN KEY(attempt_id) REFERENCES attempt (id)
 P     evaluated TEXT NOT NULL, seconds FLOAT(53) NOT NULL, provenance TEXT NOT NULL, accepted FLOAT(53) NOT NULL,
-P     lot FLOAT(53) NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES
-P     task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+P     PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id,
+P     task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
   );
   CREATE INDEX result_confirmed ON result (confirmed_by) WHERE confirmed_by IS NOT NULL;
   CREATE INDEX result_doubt ON result (campaign_id, doubt) WHERE doubt IS NOT NULL;
-S CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot) WHERE listed = 1;
-P CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot) WHERE listed;
+S CREATE INDEX result_drawn ON result (campaign_id, confirmed_by, voter_id) WHERE drawn = 1;
+P CREATE INDEX result_drawn ON result (campaign_id, confirmed_by, voter_id) WHERE drawn;
   CREATE INDEX result_voter ON result (voter_id);
   CREATE TABLE witness (
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
 S     value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT NOT NULL, provenance TEXT
-S     NOT NULL, accepted FLOAT NOT NULL, lot FLOAT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index)
-S     REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+S     NOT NULL, accepted FLOAT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task
+S     (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
 P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
 P     value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT(53) NOT NULL, provenance
-P     TEXT NOT NULL, accepted FLOAT(53) NOT NULL, lot FLOAT(53) NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id,
-P     task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+P     TEXT NOT NULL, accepted FLOAT(53) NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES
+P     task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
   );
   CREATE INDEX witness_task ON witness (campaign_id, task_index);
   INSERT INTO ledger (uuid, created) VALUES (:uuid, NOW);
@@ -768,32 +768,26 @@ P SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id
 P SELECT pg_advisory_xact_lock(:pg_advisory_xact_lock) AS pg_advisory_xact_lock_1;
 
 -- dialects.close_to_writers
-P LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
 P LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
+P LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
 P LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
 
 -- dialects.update_statistics
 P ANALYZE task;
 
--- draw._list_results
-S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND result.listed = 0;
-P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT result.listed;
+-- draw.draw
+  UPDATE result
+  SET drawn=:drawn
+S WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND result.drawn = 0;
+P WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND NOT result.drawn;
 
--- draw._raise_share
+-- draw.raise_share
   UPDATE campaign
   SET recheck_share=:recheck_share
-  WHERE campaign.id = :campaign AND campaign.recheck_share < :recheck_share;
-
--- draw.draw_promised
-  UPDATE result
-  SET lot=:lot
-  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND result.lot > :lot;
-
--- draw.lots
-  SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
-
--- draw.set_share
-  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :campaign;
+  WHERE campaign.id = :campaign AND campaign.recheck_share < :recheck_share
+  RETURNING secret;
+S SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.drawn = 0;
+P SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND NOT result.drawn;
 
 -- enrolment._trusted_voter
   SELECT voter.id
@@ -805,8 +799,8 @@ S LIMIT :param;
 P LIMIT :param FOR KEY SHARE;
 
 -- enrolment.insert_worker
-  INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
-  VALUES (:kind, :host, :token, :device_kind, :kernels, :valid)
+  INSERT INTO voter (kind, host, token, device_kind, kernels)
+  VALUES (:kind, :host, :token, :device_kind, :kernels)
   RETURNING id;
   INSERT INTO worker (
     id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes, device_model,
@@ -825,9 +819,17 @@ P LIMIT :param FOR KEY SHARE;
   SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
 -- enrolment.known
-  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (SELECT result.task_index FROM result WHERE
-    result.campaign_id = :campaign AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE
-    voter.distrusted IS NOT NULL) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels,
+  SELECT campaign.uuid, (
+    EXISTS (
+      SELECT result.campaign_id, result.task_index
+      FROM result
+S     WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL
+S     AND result.doubt IS NULL
+P     WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL AND result.doubt IS NULL
+    )
+  ) OR (EXISTS (SELECT result.campaign_id, result.task_index FROM result WHERE result.campaign_id = :campaign AND
+    result.doubt IS NOT NULL AND result.doubt IN (:doubt))) OR (EXISTS (SELECT voter.id FROM voter WHERE
+    voter.distrusted IS NOT NULL)) AS may_wait, voter.host, voter.token, voter.device_kind, voter.kernels,
     voter.distrusted, EXISTS (SELECT attempt.id FROM attempt WHERE attempt.deadline < NOW AND attempt.ended IS NULL)
     AS overdue, (
 S   SELECT group_concat(attempt.id, ' ') AS anon_1
@@ -837,9 +839,17 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
   ) AS running
   FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
   WHERE campaign.id = :campaign;
-  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (SELECT result.task_index FROM result WHERE
-    result.campaign_id = :campaign AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE
-    voter.distrusted IS NOT NULL) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels,
+  SELECT campaign.uuid, (
+    EXISTS (
+      SELECT result.campaign_id, result.task_index
+      FROM result
+S     WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL
+S     AND result.doubt IS NULL
+P     WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL AND result.doubt IS NULL
+    )
+  ) OR (EXISTS (SELECT result.campaign_id, result.task_index FROM result WHERE result.campaign_id = :campaign AND
+    result.doubt IS NOT NULL AND result.doubt IN (:doubt))) OR (EXISTS (SELECT voter.id FROM voter WHERE
+    voter.distrusted IS NOT NULL)) AS may_wait, voter.host, voter.token, voter.device_kind, voter.kernels,
     voter.distrusted, EXISTS (SELECT attempt.id FROM attempt WHERE attempt.deadline < NOW AND attempt.ended IS NULL)
     AS overdue, (
 S   SELECT group_concat(attempt.id, ' ') AS anon_1
@@ -1066,9 +1076,8 @@ P UPDATE attempt SET note=:note WHERE false;
 
 -- owned.of_deliveries
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted
-S   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS
-S   "by"
-P   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS by
+S   AS age, worker.voter_id, campaign.secret, result.value, result.attempt_id AS "by"
+P   AS age, worker.voter_id, campaign.secret, result.value, result.attempt_id AS by
   FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN campaign ON campaign.id = attempt.campaign_id
   LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
   WHERE (attempt.id IN :attempts);
@@ -1175,7 +1184,7 @@ S SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id;
 P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR UPDATE SKIP LOCKED;
   DELETE
   FROM voter
-  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL AND voter.valid = :valid
+  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL
   AND NOT (EXISTS (SELECT worker.id FROM worker WHERE worker.voter_id = voter.id))
   AND NOT (EXISTS (SELECT result.voter_id FROM result WHERE result.voter_id = voter.id))
   AND NOT (EXISTS (SELECT result.confirmed_by FROM result WHERE result.confirmed_by = voter.id));
@@ -1187,51 +1196,6 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
   AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
 
 -- rechecks._rechecks
-  SELECT voter.id
-  FROM voter
-  WHERE (voter.kind != :kind OR NOT (voter.host = :host OR :token != :param AND voter.token = :token))
-  AND (
-    SELECT min(result.lot) AS min_1
-    FROM result
-S   WHERE result.campaign_id = :campaign AND result.voter_id = voter.id AND result.listed = 1
-P   WHERE result.campaign_id = :campaign AND result.voter_id = voter.id AND result.listed
-    AND result.confirmed_by IS NULL
-  ) < :share
-  ORDER BY voter.device_kind = :device AND voter.kernels = :kernels, voter.device_kind = :device, voter.id;
-  SELECT result.campaign_id, result.task_index
-  FROM result
-S WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.listed = 1
-P WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.listed
-  AND result.confirmed_by IS NULL AND result.lot < :share
-  AND NOT (
-    EXISTS (
-      SELECT attempt.id
-      FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-      LEFT OUTER JOIN witness ON witness.campaign_id = attempt.campaign_id
-      AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id
-      WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
-      AND (
-        attempt.ended IS NULL
-        AND CASE WHEN (voter_1.token = :token) THEN attempt.granted ELSE (
-          SELECT min(attempt_1.granted) AS min_1
-          FROM attempt AS attempt_1 JOIN worker AS worker_2 ON worker_2.id = attempt_1.worker_id
-          JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
-          WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
-          AND voter_2.token = voter_1.token
-        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
-        AND (
-          attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
-          AND attempt.questioned IS NULL AND voter_1.kind = :kind
-        ) OR attempt.outcome IN (:outcome)
-        AND attempt.worker_id = :worker
-      )
-    )
-  )
-  ORDER BY result.lot
-S LIMIT :count;
-P LIMIT :count
-P FOR UPDATE OF result SKIP LOCKED;
   SELECT result.campaign_id, result.task_index
   FROM result
   WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubt)
@@ -1251,10 +1215,11 @@ P FOR UPDATE OF result SKIP LOCKED;
           JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
           WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
           AND voter_2.token = voter_1.token
-        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
+        ) END > NOW - :longest OR voter_1.token = :token
+        AND (:token != :param OR voter_1.host = :host)
         AND (
           attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
-          AND attempt.questioned IS NULL AND voter_1.kind = :kind
+          AND attempt.questioned IS NULL AND voter_1.distrusted IS NULL AND voter_1.kind = :kind
         ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
       )
@@ -1266,27 +1231,34 @@ P FOR UPDATE OF result SKIP LOCKED;
   SELECT result.campaign_id, result.task_index
   FROM result
   WHERE result.campaign_id + :campaign_id = :campaign
-  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+  AND result.voter_id IN (
+    SELECT voter.id
+    FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
+    AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
+    WHERE voter_1.distrusted IS NOT NULL
+  )
+  AND result.confirmed_by IS NULL AND result.doubt IS NULL
   AND NOT (
     EXISTS (
       SELECT attempt.id
       FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
       LEFT OUTER JOIN witness ON witness.campaign_id = attempt.campaign_id
       AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
-        AND CASE WHEN (voter_1.token = :token) THEN attempt.granted ELSE (
+        AND CASE WHEN (voter_2.token = :token) THEN attempt.granted ELSE (
           SELECT min(attempt_1.granted) AS min_1
           FROM attempt AS attempt_1 JOIN worker AS worker_2 ON worker_2.id = attempt_1.worker_id
-          JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
+          JOIN voter AS voter_3 ON voter_3.id = worker_2.voter_id
           WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
-          AND voter_2.token = voter_1.token
-        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
+          AND voter_3.token = voter_2.token
+        ) END > NOW - :longest OR voter_2.token = :token
+        AND (:token != :param OR voter_2.host = :host)
         AND (
           attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
-          AND attempt.questioned IS NULL AND voter_1.kind = :kind
+          AND attempt.questioned IS NULL AND voter_2.distrusted IS NULL AND voter_2.kind = :kind
         ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
       )
@@ -1295,10 +1267,29 @@ P FOR UPDATE OF result SKIP LOCKED;
 S LIMIT :count;
 P LIMIT :count
 P FOR UPDATE OF result SKIP LOCKED;
+  SELECT voter.id
+  FROM voter
+  WHERE (
+    voter.kind != :kind OR voter.distrusted IS NOT NULL OR NOT (
+      voter.token = :token AND (:token != :param OR voter.host = :host)
+    )
+  )
+  AND (
+    EXISTS (
+      SELECT result.campaign_id, result.task_index
+      FROM result
+S     WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL
+S     AND result.doubt IS NULL AND result.voter_id = voter.id
+P     WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL AND result.doubt IS NULL
+P     AND result.voter_id = voter.id
+    )
+  )
+  ORDER BY voter.device_kind = :device AND voter.kernels = :kernels, voter.device_kind = :device, voter.id;
   SELECT result.campaign_id, result.task_index
   FROM result
-  WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
-  AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AND result.lot < :share
+S WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL AND result.doubt IS NULL
+P WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL AND result.doubt IS NULL
+  AND result.voter_id = :voter
   AND NOT (
     EXISTS (
       SELECT attempt.id
@@ -1315,10 +1306,11 @@ P FOR UPDATE OF result SKIP LOCKED;
           JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
           WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
           AND voter_2.token = voter_1.token
-        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
+        ) END > NOW - :longest OR voter_1.token = :token
+        AND (:token != :param OR voter_1.host = :host)
         AND (
           attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
-          AND attempt.questioned IS NULL AND voter_1.kind = :kind
+          AND attempt.questioned IS NULL AND voter_1.distrusted IS NULL AND voter_1.kind = :kind
         ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
       )
@@ -1347,25 +1339,34 @@ P WHERE attempt.id = reported.id AND attempt.ended IS NULL;
 
 -- results.insert
   INSERT INTO result (
-    task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id, campaign_id, accepted,
-      listed
+    task_index, attempt_id, value, residue, evaluated, seconds, provenance, voter_id, campaign_id, accepted, drawn
   )
-S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
-S   json_extract_3, json_extract(anon_1.value, :json_extract) AS json_extract_5, json_extract(anon_1.value,
-S   :json_extract) AS json_extract_7, json_extract(anon_1.value, :json_extract) AS json_extract_9,
-S   json_extract(anon_1.value, :json_extract) AS json_extract_11, json_extract(anon_1.value, :json_extract) AS
-S   json_extract_13, json_extract(anon_1.value, :json_extract) AS json_extract_15, json_extract(anon_1.value,
-S   :json_extract) AS json_extract_17, :campaign AS anon_2, NOW AS anon_3, (
-P SELECT anon_1.task_index, anon_1.attempt_id, anon_1.value, anon_1.residue, anon_1.evaluated, anon_1.seconds,
-P   anon_1.provenance, anon_1.lot, anon_1.voter_id, :campaign AS anon_2, NOW AS anon_3, (
-    SELECT campaign.recheck_share > :recheck_share AS anon_5 FROM campaign WHERE campaign.id = :campaign
-  ) AS anon_4
-S FROM json_each(:rows) AS anon_1
+S SELECT taken.json_extract_1, taken.json_extract_2, taken.json_extract_3, taken.json_extract_4,
+S   taken.json_extract_5, taken.json_extract_6, taken.json_extract_7, taken.json_extract_8, :campaign AS anon_1, NOW
+S   AS anon_2, taken.json_extract_9 < (
+P SELECT taken.task_index, taken.attempt_id, taken.value, taken.residue, taken.evaluated, taken.seconds,
+P   taken.provenance, taken.voter_id, :campaign AS anon_1, NOW AS anon_2, taken.lot < (
+    SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign
+  ) AS anon_3
+  FROM (
+S   SELECT json_extract(anon_4.value, :json_extract) AS json_extract_1, json_extract(anon_4.value, :json_extract) AS
+S     json_extract_2, json_extract(anon_4.value, :json_extract) AS json_extract_3, json_extract(anon_4.value,
+S     :json_extract) AS json_extract_4, json_extract(anon_4.value, :json_extract) AS json_extract_5,
+S     json_extract(anon_4.value, :json_extract) AS json_extract_6, json_extract(anon_4.value, :json_extract) AS
+S     json_extract_7, json_extract(anon_4.value, :json_extract) AS json_extract_8, json_extract(anon_4.value,
+S     :json_extract) AS json_extract_9
+S   FROM json_each(:rows) AS anon_4
+S   WHERE 1 = 1
+P   SELECT anon_4.task_index AS task_index, anon_4.attempt_id AS attempt_id, anon_4.value AS value, anon_4.residue
+P     AS residue, anon_4.evaluated AS evaluated, anon_4.seconds AS seconds, anon_4.provenance AS provenance,
+P     anon_4.voter_id AS voter_id, anon_4.lot AS lot
+P   FROM json_to_recordset(:rows) AS anon_4(
+P     task_index INTEGER, attempt_id INTEGER, value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53),
+P       provenance TEXT, voter_id INTEGER, lot FLOAT(53)
+P   )
+P   WHERE true
+  ) AS taken
 S WHERE 1 = 1
-P FROM json_to_recordset(:rows) AS anon_1(
-P   task_index INTEGER, attempt_id INTEGER, value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance
-P     TEXT, lot FLOAT(53), voter_id INTEGER
-P )
 P WHERE true
   ON CONFLICT DO NOTHING
   RETURNING task_index;
@@ -2377,13 +2378,6 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
   WHERE witness.value != result.value;
 
--- waiting._reasons
-  SELECT campaign.recheck_share AS share, EXISTS (
-    SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL
-  ) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AS distrust
-  FROM campaign
-  WHERE campaign.id = :campaign;
-
 -- waiting._values_in_conflict
   SELECT event.detail
   FROM event
@@ -2401,9 +2395,9 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   FROM (
     SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
     FROM result
-S   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed = 1
-P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed
-    AND result.confirmed_by IS NULL AND result.lot < :share
+S   WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL
+S   AND result.doubt IS NULL
+P   WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL AND result.doubt IS NULL
     UNION
     SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
     FROM result
@@ -2412,53 +2406,67 @@ P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id
     SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
     FROM result
     WHERE result.campaign_id + :campaign_id = :campaign
-    AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
-    UNION
-    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
-    FROM result
-    WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
-    AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
-    AND result.lot < :share
+    AND result.voter_id IN (
+      SELECT voter.id
+      FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
+      AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
+      WHERE voter_1.distrusted IS NOT NULL
+    )
+    AND result.confirmed_by IS NULL AND result.doubt IS NULL
   ) AS anon_1;
 
 -- waiting.promise
-  SELECT result.task_index, result.voter_id, result.confirmed_by, voter.kind, voter.distrusted, result.lot < :share
-    AS anon_1
-  FROM result LEFT OUTER JOIN voter ON voter.id = result.confirmed_by
-  WHERE result.campaign_id = :campaign AND (result.lot < :share OR result.confirmed_by IS NOT NULL)
+  SELECT campaign.recheck_share, campaign.secret FROM campaign WHERE campaign.id = :campaign;
+  SELECT result.task_index, result.voter_id, result.confirmed_by, voter.kind
+  FROM result JOIN voter ON voter.id = result.confirmed_by
+  WHERE result.campaign_id = :campaign AND result.confirmed_by IS NOT NULL AND voter.distrusted IS NULL
   ORDER BY result.task_index;
+S SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.drawn = 1;
+P SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.drawn;
   SELECT result.campaign_id, result.task_index
   FROM result
   WHERE result.campaign_id + :campaign_id = :campaign
-  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.kind = :kind)
-  LIMIT :param;
+  AND result.voter_id IN (
+    SELECT voter.id
+    FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
+    AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
+    WHERE voter_1.distrusted IS NOT NULL
+  )
+  AND result.confirmed_by IS NULL AND result.doubt IS NULL;
+  SELECT count(*) = :tasks AS anon_1 FROM result WHERE result.campaign_id = :campaign;
 
 -- waiting.replication
-  SELECT (SELECT count(*) AS count_1 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
-    FROM result WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND
-S   result.listed = 1 AND result.confirmed_by IS NULL AND result.lot < :share) AS anon_1) AS unconfirmed, (SELECT
-P   result.listed AND result.confirmed_by IS NULL AND result.lot < :share) AS anon_1) AS unconfirmed, (SELECT
-    count(*) AS count_2 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index FROM result
-S   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed = 1
-S   AND result.confirmed_by IS NOT NULL AND result.lot < :share) AS anon_2) AS confirmed, (
-P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed AND
-P   result.confirmed_by IS NOT NULL AND result.lot < :share) AS anon_2) AS confirmed, (
-    SELECT count(*) AS count_3
+  SELECT (
+    SELECT count(*) AS count_1
     FROM (
       SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
       FROM result
-      WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
-      AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
-      AND result.lot < :share
-    ) AS anon_3
-  ) AS by_distrusted;
+S     WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL
+P     WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL
+      UNION
+      SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+      FROM result
+      WHERE result.campaign_id + :campaign_id = :campaign
+      AND result.voter_id IN (
+        SELECT voter.id
+        FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
+        AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
+        WHERE voter_1.distrusted IS NOT NULL
+      )
+      AND result.confirmed_by IS NULL AND result.doubt IS NULL
+    ) AS anon_1
+  ) AS missing, (
+    SELECT count(*) AS count_2
+    FROM result
+S   WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NOT NULL
+P   WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NOT NULL
+  ) AS replicated;
 
 -- waiting.tasks
   SELECT result.campaign_id, result.task_index
   FROM result
-S WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed = 1
-P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed
-  AND result.confirmed_by IS NULL AND result.lot < :share
+S WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL AND result.doubt IS NULL
+P WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL AND result.doubt IS NULL
   UNION
   SELECT result.campaign_id, result.task_index
   FROM result
@@ -2467,64 +2475,73 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
   SELECT result.campaign_id, result.task_index
   FROM result
   WHERE result.campaign_id + :campaign_id = :campaign
-  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
-  UNION
-  SELECT result.campaign_id, result.task_index
-  FROM result
-  WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
-  AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
-  AND result.lot < :share;
+  AND result.voter_id IN (
+    SELECT voter.id
+    FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
+    AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
+    WHERE voter_1.distrusted IS NOT NULL
+  )
+  AND result.confirmed_by IS NULL AND result.doubt IS NULL;
 
 -- waiting.untrusted
   SELECT result.campaign_id, result.task_index
   FROM result
   WHERE result.campaign_id + :campaign_id = :campaign
-  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL);
+  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+  AND result.confirmed_by IS NULL;
 
 -- witnesses._carry_out
   UPDATE result
-  SET voter_id=:voter_id, confirmed_by=:confirmed_by, doubt=:doubt, lot=:lot
+  SET voter_id=:voter_id, confirmed_by=:confirmed_by, doubt=:doubt, drawn=:drawn
   WHERE result.campaign_id = :campaign AND result.task_index = :task_index;
 
 -- witnesses._distrust
-  UPDATE voter SET distrusted=NOW WHERE voter.id = :id AND voter.distrusted IS NULL RETURNING host, token;
+  UPDATE voter SET distrusted=NOW WHERE voter.id = :id AND voter.distrusted IS NULL RETURNING host;
   SELECT DISTINCT witness.campaign_id, witness.task_index
   FROM witness JOIN attempt ON attempt.campaign_id = witness.campaign_id AND attempt.task_index = witness.task_index
-  JOIN worker ON worker.id = attempt.worker_id
-  WHERE worker.voter_id = :voter_id;
+  JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+  WHERE voter.id = :id;
 
 -- witnesses._exchange
   SELECT result.attempt_id, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
-    result.accepted, result.lot
+    result.accepted
   FROM result
   WHERE result.campaign_id = :campaign AND result.task_index = :task_index;
   SELECT witness.attempt_id, witness.value, witness.residue, witness.evaluated, witness.seconds, witness.provenance,
-    witness.accepted, witness.lot
+    witness.accepted
   FROM witness
   WHERE witness.id = :id;
   UPDATE result
   SET attempt_id=:attempt_id, value=:value, residue=:residue, evaluated=:evaluated, seconds=:seconds,
-    provenance=:provenance, accepted=:accepted, lot=:lot
+    provenance=:provenance, accepted=:accepted
   WHERE result.campaign_id = :campaign AND result.task_index = :task_index;
   UPDATE witness
   SET attempt_id=:attempt_id, value=:value, residue=:residue, evaluated=:evaluated, seconds=:seconds,
-    provenance=:provenance, accepted=:accepted, lot=:lot
+    provenance=:provenance, accepted=:accepted
   WHERE witness.id = :id;
 
 -- witnesses._votes
-  SELECT result.task_index, result.attempt_id, result.value, result.lot, worker.voter_id, voter.kind, voter.host,
-    voter.token, voter.distrusted, attempt.questioned, nullif(:nullif, :nullif) AS witness_id, result.confirmed_by,
+  SELECT result.task_index, result.attempt_id, result.value, worker.voter_id, voter.kind, voter.host, voter.token,
+    voter.distrusted, voter.token != :token
+  AND token.id IS NULL AS is_revoked, attempt.questioned, nullif(:nullif, :nullif) AS witness_id, result.drawn,
     result.doubt
   FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
-  JOIN voter ON voter.id = worker.voter_id
+  JOIN voter ON voter.id = worker.voter_id LEFT OUTER JOIN token ON token.digest = voter.token
   WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks)
   ORDER BY result.task_index, result.attempt_id;
-  SELECT witness.task_index, witness.attempt_id, witness.value, witness.lot, worker.voter_id, voter.kind,
-    voter.host, voter.token, voter.distrusted, attempt.questioned, witness.id AS witness_id
+  SELECT witness.task_index, witness.attempt_id, witness.value, worker.voter_id, voter.kind, voter.host,
+    voter.token, voter.distrusted, voter.token != :token
+  AND token.id IS NULL AS is_revoked, attempt.questioned, witness.id AS witness_id
   FROM witness JOIN attempt ON attempt.id = witness.attempt_id JOIN worker ON worker.id = attempt.worker_id
-  JOIN voter ON voter.id = worker.voter_id
+  JOIN voter ON voter.id = worker.voter_id LEFT OUTER JOIN token ON token.digest = voter.token
   WHERE witness.campaign_id = :campaign AND (witness.task_index IN :tasks)
   ORDER BY witness.task_index, witness.attempt_id;
+
+-- witnesses.discount
+  SELECT DISTINCT witness.campaign_id, witness.task_index
+  FROM witness JOIN attempt ON attempt.campaign_id = witness.campaign_id AND attempt.task_index = witness.task_index
+  JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+  WHERE (voter.token IN :tokens);
 
 -- witnesses.question
   UPDATE attempt
@@ -2561,18 +2578,15 @@ P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' ||
   )
   RETURNING task_index;
 
--- witnesses.settle
-  UPDATE voter SET valid=(voter.valid + :valid) WHERE voter.id = :id;
-
 -- witnesses.testify
   INSERT INTO witness (
-    campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot
+    campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted
   )
-  VALUES (:campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, NOW, :lot);
+  VALUES (:campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, NOW);
 P INSERT INTO witness (
-P   campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot
+P   campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted
 P )
-P VALUES (:campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, NOW, :lot)
+P VALUES (:campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, NOW)
 P RETURNING id;
 
 -- witnesses.testimonies

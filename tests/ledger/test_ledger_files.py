@@ -47,7 +47,7 @@ def test_only_its_owner_can_read_a_ledger(langford: Run, tmp_path: Path) -> None
     """It holds the secret of the draw, with which a worker would know which lies are noticed."""
     assert langford("run", "7", "--name", "seven").returncode == 0
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        ledger.campaign("seven").set_recheck_share(0.5)
+        ledger.campaign("seven").raise_share(0.5)
         made = [entry.name for entry in tmp_path.glob("langford.db*")]
         assert {"langford.db", "langford.db-wal", "langford.db-shm"} <= {*made}
         assert {entry.stat().st_mode & 0o777 for entry in tmp_path.glob("langford.db*")} == {0o600}

@@ -343,7 +343,7 @@ def test_how_many_workers_held_leases(history: History) -> None:
 
 
 def test_what_disagrees_and_who_is_trusted_no_more(history: History) -> None:
-    history.campaign.set_recheck_share(1.0)
+    history.campaign.raise_share(1.0)
     for name in ("liar", "b"):
         history.come(name, 100)
     leases = history.lease("liar", TASKS, 90)
@@ -368,7 +368,7 @@ def test_what_disagrees_and_who_is_trusted_no_more(history: History) -> None:
 
 
 def test_rechecks_wait_for_an_independent_worker(history: History) -> None:
-    history.campaign.set_recheck_share(1.0)
+    history.campaign.raise_share(1.0)
     history.come("a", 100)
     finish(history.campaign, "a")
     history.come("twin", 90, host="host-a")
@@ -495,8 +495,8 @@ DONE = """
 INSERT INTO attempt (campaign_id, task_index, worker_id, granted, began, deadline, ended, outcome)
 SELECT campaign_id, task_index, :worker, 1, 2, 3, 3, 'done' FROM task WHERE campaign_id = :campaign;
 INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted,
-lot, voter_id, listed)
-SELECT attempt.campaign_id, task_index, attempt.id, '0', '0', '1', 1, '{}', 3, 0.5, voter_id, true
+voter_id, drawn)
+SELECT attempt.campaign_id, task_index, attempt.id, '0', '0', '1', 1, '{}', 3, voter_id, false
 FROM attempt JOIN worker ON worker.id = worker_id WHERE outcome = 'done' AND attempt.campaign_id = :campaign;
 UPDATE task SET state = 'done' WHERE campaign_id = :campaign
 """
@@ -512,7 +512,7 @@ def test_an_overview_reads_each_task_once(
     history, costs, numbers = History(new_ledger("sqlite", tmp_path)), list[int](), (1_000, 9_000)
     for tasks in numbers:
         campaign, worker = history.ledger.create_campaign(f"of-{tasks}", KEY, [1.0] * tasks), f"of-{tasks}"
-        campaign.set_recheck_share(0.02)
+        campaign.raise_share(0.02)
         history.come(worker, 100)
         campaign.lease(worker, 1, HOUR)
         with history.ledger.database.writing() as connection:

@@ -248,7 +248,7 @@ BEGAN: list[tuple[Callable[[Any], float | None], Callable[[Any], float | None]]]
 def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Campaign, is_first: bool) -> None:
     leases = campaign.lease("a", len(BEGAN), HOUR)
     if not is_first:
-        campaign.set_recheck_share(1.0)
+        campaign.raise_share(1.0)
         campaign.deliver(true_deliveries(leases))
         leases = campaign.lease("b", len(BEGAN), HOUR)
     with ledger.database.writing() as connection:  # the leases began a minute ago

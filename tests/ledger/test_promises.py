@@ -15,17 +15,14 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from db import Campaign, Export, Ledger, Promise, joined, read_export
-from db.errors import ConflictingResults, TransactionUndone, Unreplicated
+from db.errors import BadExport, ConflictingResults, TransactionUndone, Unreplicated
 from db.files.forms import FORMAT, WITH_PROMISE
-from db.files.promise import Voters, document, in_words, joined_promise
+from db.files.promise import Voters, digest, document, in_words, joined_promise, lot
 from db.schema import models
 from db.schema.models import Event, Voter
 from db.states import EventKind, Role
-from db.trust.draw import MIN_VALID
 from jobs.verify import exchange
 from langford.errors import Incomplete
-from langford.methods import PlanKey, plan_of
-from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support import malicious_exports
 from tests.support.campaigns import (
@@ -70,6 +67,12 @@ def take(ledger: Ledger, folder: Path, export: Export) -> Campaign:
     return exchange.take(ledger, written(folder, export, f"{uuid.uuid4()}.gz"))[0]
 
 
+def stated(campaign: Campaign) -> Promise | None:
+    """What an export promises, but for its draw."""
+    promise = campaign.promise()
+    return None if promise is None else replace(promise, draw="", secret="")
+
+
 def lie_once(campaign: Campaign, worker: str = "a") -> None:
     """Let one worker do everything, and lie about the first task so that no check finds it."""
     lie = forged(0, (PLAN.multiplier << 1) >> PLAN.expectation(0).zero_bits)
@@ -79,7 +82,7 @@ def lie_once(campaign: Campaign, worker: str = "a") -> None:
 
 def promised_campaign(ledger: Ledger, share: float = 1.0) -> Campaign:
     campaign = new_campaign(ledger)
-    campaign.set_recheck_share(share)
+    campaign.raise_share(share)
     return campaign
 
 
@@ -97,7 +100,11 @@ def promises(draw: st.DrawFn) -> Promise | None:
     confirmed: dict[int, Voters | None] = draw(
         st.dictionaries(st.sampled_from(range(TASKS)), st.none() | pairs, max_size=TASKS)
     )
-    return Promise(share, drawn, confirmed).renumbered()
+    secret = draw(st.sampled_from(["", "0" * 64, "1" * 64])) if share else ""
+    if secret:
+        drawn |= {index for index in ALL if lot(secret, index) < share}
+    known = digest(secret) if secret else draw(st.sampled_from(["", digest("0" * 64)])) if share else ""
+    return Promise(share, drawn, confirmed, known, secret).renumbered()
 
 
 TASK_SETS = st.tuples(st.integers(0, TASKS), st.integers(0, TASKS)).map(lambda ends: range(*sorted(ends)))
@@ -146,6 +153,7 @@ def test_joining_never_lowers_a_promise(exports: list[Export]) -> None:
         assert said.missing <= promise.missing
         if said.share < promise.share:
             assert own <= promise.drawn
+        assert promise.draw in ("", said.draw)
 
 
 def test_voters_of_two_files_stay_apart() -> None:
@@ -168,10 +176,11 @@ def test_a_file_states_a_promise_or_is_as_it_was(ledger: Ledger, tmp_path: Path)
 
 
 def test_what_is_promised_is_said_in_words() -> None:
-    some = Promise(0.5, frozenset(range(6)), dict.fromkeys((0, 1, 2, 3, 9), (0, 1)))
+    some = Promise(0.5, frozenset(range(6)), dict.fromkeys((0, 1, 2, 3, 9), (0, 1)), "0" * 64)
     assert in_words(None) == "no promise recorded"
     assert in_words(NOTHING) == "no replication requested (--replicate 0)"
     assert in_words(some) == "4 of 6 drawn results replicated by independent voters (--replicate 0.5)"
+    assert in_words(replace(some, draw="")) == f"{in_words(some)}; which were drawn is only stated"  # by 1.x
     assert document(None) == {"promised": None, "promise": in_words(None)}
     assert document(NOTHING) == {"promised": 0.0, "promise": in_words(NOTHING)}
     assert document(some) == {"promised": 0.5, "promise": in_words(some), "drawn": 6, "replicated": 4}
@@ -223,20 +232,25 @@ def test_an_export_says_who_confirmed_what_and_not_who_they_are(ledger: Ledger, 
     token = campaign.new_token(Role.WORKER)
     ledger.enrol("stranger", "their-host", "1", terms=terms_of(token))
     campaign.deliver(true_deliveries(with_token(campaign, token).lease("stranger", TASKS, HOUR)))
-    assert campaign.promise() == BROKEN
+    assert stated(campaign) == BROKEN
     again = campaign.lease("b", TASKS - 1, HOUR)
     campaign.deliver(true_deliveries(again))
+    early = campaign.export().promise
+    assert early is not None
+    assert not early.secret
     left = min(ALL - {lease.index for lease in again})
     campaign.judge([Evaluation(TRUE[left], 0.5, "{}")], "operator", "operating", "1")
     confirmed = {**dict.fromkeys(ALL, (0, 1)), left: None}
     file = written(tmp_path, campaign.export())
-    assert read_export(file).promise == Promise(1.0, ALL, confirmed)
+    assert stated(campaign) == Promise(1.0, ALL, confirmed)
+    assert read_export(file).promise == campaign.promise()
     assert exchange.count_of([file])[1].published == COUNT
     with ledger.database.reading() as connection:
         digests = set(connection.scalars(select(Voter.token).where(Voter.token != "")))
         secret_of_draw = connection.scalar(select(models.Campaign.secret))
     text = gzip.decompress(file.read_bytes()).decode()
-    secrets = [secret_of_draw, campaign.uuid, ledger.uuid, token, *digests, "host-b", "operating"]
+    assert (secret_of_draw in text, digest(secret_of_draw)) == (True, early.draw)  # nothing is left to do
+    secrets = [campaign.uuid, ledger.uuid, token, *digests, "host-b", "operating"]
     assert not [secret for secret in secrets if secret in text]
 
 
@@ -244,10 +258,10 @@ def test_a_confirmation_by_who_is_trusted_no_more_is_not_stated(ledger: Ledger) 
     campaign = promised_campaign(ledger)
     finish(campaign, "a")
     finish(campaign, "b")
-    assert campaign.promise() == KEPT
+    assert stated(campaign) == KEPT
     with ledger.database.writing() as connection:
         connection.execute(update(Voter).where(Voter.host == "host-b").values(distrusted=1.0))
-    assert campaign.promise() == BROKEN
+    assert stated(campaign) == BROKEN
 
 
 def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> None:
@@ -269,11 +283,11 @@ def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> N
     assert again.recheck_share == 1.0
     with pytest.raises(Unreplicated, match=f"0 of {TASKS}"):
         again.results()
-    assert again.promise() == BROKEN
+    assert stated(again) == BROKEN
     verdict = [Evaluation(result, 0.5, "{}") for result in TRUE]
     assert again.judge(verdict, "operator", "operating", "1") == list(range(TASKS))
     assert again.merged().published == COUNT
-    assert again.promise() == Promise(1.0, ALL, dict.fromkeys(ALL))
+    assert stated(again) == Promise(1.0, ALL, dict.fromkeys(ALL))
 
 
 def test_confirmations_in_a_file_are_no_votes(ledger: Ledger, tmp_path: Path) -> None:
@@ -334,7 +348,7 @@ def test_a_campaign_of_files_without_a_promise_records_none(ledger: Ledger, tmp_
 def test_a_campaign_is_not_deleted_when_its_export_lacks_its_promise(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
     before = campaign.trusted_export()
-    campaign.set_recheck_share(1.0)
+    campaign.raise_share(1.0)
     drawn = campaign.trusted_export()
     finish(campaign, "b")
     for export in (before, drawn, replace(drawn, content=replace(campaign.export(), promise=None).to_bytes())):
@@ -359,11 +373,24 @@ def test_a_contested_result_needs_no_promise(ledger: Ledger, campaign: Campaign,
     assert export.promise == Promise(0.0, frozenset(), {mine.index: (0, 1)})
 
 
-def test_the_first_results_of_a_file_are_drawn_and_few_of_the_later_ones(ledger: Ledger, tmp_path: Path) -> None:
-    key = PlanKey(Problem.langford(11), "polyphase", 12)
-    plan = plan_of(key)
-    results = tuple(Evaluation(plan.evaluate(index), 0.25, "{}") for index in plan.tasks)
-    campaign = ledger.create_campaign("eleven", key, plan.work.tolist())
-    campaign.set_recheck_share(1e-9)
-    take(ledger, tmp_path, Export("eleven", key, len(results), results))
-    assert MIN_VALID <= campaign.replication().drawn < len(results) / 2
+def test_anyone_draws_again_what_a_complete_file_promises(ledger: Ledger, tmp_path: Path) -> None:
+    """A file that marks less than its secret draws is refused, and joined files of two draws publish none."""
+    campaign = promised_campaign(ledger, 0.5)
+    finish(campaign, "a")
+    finish(campaign, "b")
+    promise = read_export(written(tmp_path, campaign.export())).promise
+    assert promise is not None
+    assert promise.drawn == {task for task in ALL if lot(promise.secret, task) < promise.share}
+    assert joined_promise([(ALL, promise), (ALL, replace(promise, secret=""))]) == promise
+    other = joined_promise([(ALL, promise), (ALL, replace(promise, draw=digest("other"), secret=""))])
+    assert other == replace(promise, draw="", secret="")
+    less = replace(promise, drawn=promise.drawn - {min(promise.drawn)})
+    with pytest.raises(BadExport, match="whose result is not marked as drawn"):
+        read_export(written(tmp_path, replace(campaign.export(), promise=less)))
+
+
+def test_an_import_is_drawn_by_the_secret_of_its_new_ledger_too(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = take(ledger, tmp_path, export_of(Promise(0.5, frozenset([2]))))
+    with ledger.database.reading() as connection:
+        secret = connection.scalar(select(models.Campaign.secret))
+    assert campaign.rechecked_tasks() == sorted({2} | {task for task in ALL if lot(str(secret), task) < 0.5})

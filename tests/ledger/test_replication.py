@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import case, func, select, text, update
+from sqlalchemy import func, select, text, update
 
 from db import Campaign, Export, Ledger, Replication
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted, WrongToken
-from db.schema.models import Result, Voter, Witness
+from db.files.promise import lot
+from db.schema import models
+from db.schema.models import Result, Witness
 from db.states import EventKind, Role
 from db.trust import acceptance
-from db.trust.draw import CONTESTED, MIN_VALID
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import (
     HOUR,
@@ -37,10 +38,14 @@ from tests.support.campaigns import (
 
 
 @pytest.fixture
-def campaign(ledger: Ledger) -> Campaign:
-    made = new_campaign(ledger)
-    made.set_recheck_share(1.0)
-    return made
+def unreplicated(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger)
+
+
+@pytest.fixture
+def campaign(unreplicated: Campaign) -> Campaign:
+    unreplicated.raise_share(1.0)
+    return unreplicated
 
 
 def start(ledger: Ledger, host: str, token: str = "") -> str:
@@ -124,8 +129,8 @@ def test_a_worker_keeps_to_the_token_with_which_it_enrolled(ledger: Ledger, camp
     assert with_token(campaign, token).lease(worker, 1, HOUR)
 
 
-def test_an_import_that_was_found_wrong_is_evaluated_again(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.set_recheck_share(0.0)
+def test_an_import_that_was_found_wrong_is_evaluated_again(ledger: Ledger, unreplicated: Campaign) -> None:
+    campaign = unreplicated
     take(ledger, [forged(index) for index in range(TASKS)])
     judge(campaign, [0])
     assert len(campaign.results()) == TASKS  # nothing waited for a decision: it changed nothing
@@ -134,7 +139,7 @@ def test_an_import_that_was_found_wrong_is_evaluated_again(ledger: Ledger, campa
     campaign.question([1])
     finish(campaign, "a")
     assert campaign.results()[1] == TRUE[1]
-    campaign.set_recheck_share(1.0)
+    campaign.raise_share(1.0)
     finish(campaign, "a")
     with pytest.raises(ConflictingResults):  # one against the file
         campaign.results()
@@ -166,19 +171,6 @@ def test_a_confirmation_by_a_worker_that_loses_trust_is_taken_back(ledger: Ledge
     assert campaign.results() == TRUE
 
 
-def test_a_confirmation_by_who_is_trusted_no_more_is_asked_for_again_where_it_was_drawn(
-    ledger: Ledger, campaign: Campaign
-) -> None:
-    finish(campaign, "a")
-    finish(campaign, "b")
-    with ledger.database.writing() as connection:
-        connection.execute(update(Voter).where(Voter.host == "host-b").values(distrusted=1.0))
-        connection.execute(update(Result).where(Result.task_index == 3).values(lot=0.5))
-    for share, drawn in ((0.0, []), (0.5, [*range(3), *range(4, TASKS)]), (0.6, [*range(TASKS)])):
-        campaign.set_recheck_share(share)
-        assert campaign.rechecked_tasks() == drawn
-
-
 def test_rechecks_are_no_more_than_asked_for_and_those_in_doubt_come_first(
     ledger: Ledger, campaign: Campaign
 ) -> None:
@@ -207,12 +199,12 @@ def test_a_result_that_is_exchanged_takes_all_that_belongs_to_it(ledger: Ledger,
         campaign.release_worker(worker, "that was all")
         if worker == "a":
             with ledger.database.writing() as connection:
-                connection.execute(update(Result).values(accepted=Result.accepted - 60, lot=0.5))
+                connection.execute(update(Result).values(accepted=Result.accepted - 60))
             lie_told = row(Result)
         if worker == "b":
             truth = row(Witness)
     assert lie_told["value"] != truth["value"]
-    assert (row(Result), row(Witness)) == (truth | {"lot": CONTESTED}, lie_told)
+    assert (row(Result), row(Witness)) == (truth, lie_told)
 
 
 @pytest.mark.parametrize("liars", [2, 5])
@@ -247,60 +239,6 @@ def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign, tmp_path: Path) -
     assert len(set(secrets)) == 2, another.name
 
 
-def test_the_share_falls_with_a_record_and_starts_again(ledger: Ledger) -> None:
-    ledger.create_campaign("many", KEY, [1.0] * 400)
-    with ledger.database.writing() as connection:
-        connection.execute(text("UPDATE campaign SET secret = 'the same lots whenever this test runs'"))
-    campaign = ledger.campaign("many")
-    campaign.__dict__["plan"] = PLAN_OF_ANYTHING
-    campaign.set_recheck_share(0.01)
-    for worker in "ab":
-        ledger.enrol(worker, f"host-{worker}", "1")
-
-    def work(worker: str, count: int) -> int:
-        """Do this number of tasks, not rechecks; returns how many of their results are drawn."""
-        before = campaign.replication().drawn
-        leases = [lease for lease in campaign.lease(worker, count, HOUR) if lease.index not in done]
-        events(campaign, [delivery(lease, PartialResult(lease.index, 0, 0, 0)) for lease in leases])
-        done.update(lease.index for lease in leases)
-        return campaign.replication().drawn - before
-
-    def recheck(worker: str) -> None:
-        while leases := [lease for lease in campaign.lease(worker, 5, HOUR) if lease.index in done]:
-            events(campaign, [delivery(lease, PartialResult(lease.index, 0, 0, 0)) for lease in leases])
-        campaign.release_worker(worker, "that was all")
-
-    done: set[int] = set()
-    assert work("a", 30) == 30
-    recheck("b")
-    assert campaign.replication() == Replication(30, 30)
-    assert 0 < work("a", 100) < 30  # 1 / 30 of them, and 1%
-    restarted = start(ledger, "host-a")
-    assert work(restarted, 50) < 20  # the same machine with the same kernels keeps its record
-    other = str(uuid.uuid4())
-    ledger.enrol(other, "host-a", "1", "cuda", "abc")
-    assert work(other, 20) == 20  # another device of it has none
-    newer = str(uuid.uuid4())
-    ledger.enrol(newer, "host-a", "1", "cpu", "abc")
-    assert work(newer, 20) == 20  # nor have other kernels
-    recheck("b")
-    campaign.release_worker("b", "the end")
-    with ledger.database.writing() as connection:
-        connection.execute(
-            text("UPDATE voter SET distrusted = 1 WHERE host = 'host-a' AND device_kind = 'cpu' AND kernels = ''")
-        )
-    assert work(start(ledger, "host-a"), MIN_VALID) == MIN_VALID
-
-
-class PLAN_OF_ANYTHING:  # noqa: N801 -- stands for a plan
-    """A plan whose every sum may be 0."""
-
-    @staticmethod
-    def expectation(index: int) -> object:
-        """Expects nothing."""
-        return PLAN.expectation(0)
-
-
 def test_rechecks_are_found_again_whatever_happens_to_them(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
     for deed in ("release", "expire", "fail", "die"):
@@ -329,8 +267,8 @@ def test_what_the_operator_recomputed_decides_only_what_waits(ledger: Ledger, ca
     assert campaign.results() == TRUE
 
 
-def test_questions_by_worker_and_by_kernels(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.set_recheck_share(0.0)
+def test_questions_by_worker_and_by_kernels(ledger: Ledger, unreplicated: Campaign) -> None:
+    campaign = unreplicated
     ledger.enrol("g", "host-g", "1", "cuda", "feed")
     full = "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b"
     ledger.enrol(full, "host-f", "1")
@@ -371,26 +309,11 @@ def test_a_wrong_accepted_result_is_replaced(ledger: Ledger, campaign: Campaign)
     assert campaign.results() == TRUE
 
 
-def test_a_confirmation_speaks_for_a_voter_once(ledger: Ledger, campaign: Campaign) -> None:
-    """A good record lets fewer results be drawn: it does not grow by what others do."""
-    ledger.enrol("c", "host-c", "1")
-    late = campaign.lease("c", TASKS, -1)
-    finish(campaign, "a")
-    for worker, leases in (("b", campaign.lease("b", TASKS, HOUR)), ("c", late)):
-        assert set(events(campaign, true_deliveries(leases))) == {EventKind.CONFIRMED}
-        with ledger.database.reading() as connection:
-            valid = dict(connection.execute(select(Voter.host, Voter.valid)).all())
-        confirmed = {"host-a", "host-b", f"host-{worker}"}
-        assert {host: number for host, number in valid.items() if number} == dict.fromkeys(confirmed, TASKS)
-
-
 def test_no_more_results_are_being_rechecked_than_wait(ledger: Ledger, campaign: Campaign) -> None:
-    """A keeper would count workers that nothing waits for; here the share falls while they work."""
+    """A keeper would count workers that nothing waits for; here the operator decides while they work."""
     finish(campaign, "a")
     campaign.lease("b", TASKS, HOUR)
-    with ledger.database.writing() as connection:
-        connection.execute(update(Result).values(lot=case((Result.task_index == 0, 0.1), else_=0.9)))
-    campaign.set_recheck_share(0.5)
+    judge(campaign, range(1, TASKS))
     standing = campaign.standing()
     assert (standing.rechecks, standing.rechecking) == (1, 1)
 
@@ -404,32 +327,103 @@ def test_one_attempt_does_not_fill_the_ledger(ledger: Ledger, campaign: Campaign
         assert connection.scalar(select(func.count()).select_from(Witness)) == acceptance.MAX_VALUES
 
 
-def test_a_lie_is_told_by_a_token_whatever_its_hosts_are_called(ledger: Ledger) -> None:
-    """A host of its own for each lie, each with a good record."""
-    campaign = new_campaign(ledger)
-    campaign.set_recheck_share(0.001)
-    tokens = {host: campaign.new_token(Role.WORKER) for host in ("liar", "friend", "other")}
-    hosts = {name: start(ledger, f"host-{name}", tokens["liar"]) for name in ("one", "two")}
-    friend, other = (start(ledger, host, tokens[host]) for host in ("friend", "other"))
-    with ledger.database.writing() as connection:
-        connection.execute(update(Voter).values(valid=10**6))
-    [first] = with_token(campaign, tokens["liar"]).lease(hosts["one"], 1, HOUR)
-    [second, third] = with_token(campaign, tokens["liar"]).lease(hosts["two"], 2, HOUR)
-    events(campaign, [delivery(lease, forged(lease.index)) for lease in (first, second, third)])
-    [honest] = with_token(campaign, tokens["friend"]).lease(friend, 1, HOUR)
-    events(campaign, true_deliveries([honest]))
-    assert not set(campaign.rechecked_tasks()) - {first.index}
-    with ledger.database.writing() as connection:  # the lot falls on one of the lies
-        connection.execute(update(Result).where(Result.task_index == first.index).values(lot=0.0))
-    for worker, token in ((friend, tokens["friend"]), (other, tokens["other"])):
-        leases = with_token(campaign, token).lease(worker, TASKS, HOUR)
-        again = [lease for lease in leases if lease.index == first.index]
-        events(campaign, true_deliveries(again))
-        campaign.take_back("for the next")
-    assert campaign.rechecked_tasks() == sorted([second.index, third.index])
-    with pytest.raises(WorkerDistrusted):
-        with_token(campaign, tokens["liar"]).lease(hosts["one"], 1, HOUR)
-    # The other host may be honest, and proves it again: its record starts anew.
-    [lease] = with_token(campaign, tokens["liar"]).lease(hosts["two"], 1, HOUR)
-    events(campaign, true_deliveries([lease]))
-    assert campaign.rechecked_tasks() == sorted([second.index, third.index, lease.index])
+DRAWN = 0.5
+
+
+def draw(campaign: Campaign, secret: str = "a") -> set[int]:
+    """Let tasks be drawn by a certain secret; the tasks."""
+    with campaign.database.writing() as connection:
+        connection.execute(update(models.Campaign).values(secret=secret))
+    campaign.raise_share(DRAWN)
+    drawn = {index for index in range(TASKS) if lot(secret, index) < DRAWN}
+    assert 0 < len(drawn) < TASKS
+    return drawn
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_tasks_are_drawn_by_the_secret_whoever_evaluates_them(unreplicated: Campaign, before: bool) -> None:
+    """Before and after they are evaluated, by whom is all the same."""
+    campaign, drawn = unreplicated, set[int]()
+    drawn = draw(campaign) if before else drawn
+    leases = {worker: campaign.lease(worker, TASKS // 2, HOUR) for worker in "ab"}
+    for held in leases.values():
+        campaign.deliver(true_deliveries(held))
+    drawn = drawn or draw(campaign)
+    assert campaign.rechecked_tasks() == sorted(drawn)
+    campaign.raise_share(DRAWN / 2)
+    assert campaign.recheck_share == DRAWN
+    finish(campaign, "a")
+    finish(campaign, "b")
+    assert campaign.replication() == Replication(len(drawn), len(drawn))
+
+
+def at(campaign: Campaign, ledger: Ledger, host: str, token: str, results: Iterable[PartialResult]) -> list[int]:
+    """Deliver results of those of their tasks that a fresh worker gets; the tasks that it got."""
+    mine, worker, known = with_token(campaign, token), start(ledger, host, token), {r.index: r for r in results}
+    held = mine.lease(worker, TASKS, HOUR)
+    chosen = [lease for lease in held if lease.index in known]
+    events(mine, [delivery(lease, known[lease.index]) for lease in chosen])
+    mine.release([lease for lease in held if lease.index not in known])
+    return sorted(lease.index for lease in held)
+
+
+def test_whose_results_were_wrong_once_has_all_of_them_confirmed(ledger: Ledger, unreplicated: Campaign) -> None:
+    """Of the token, whatever its hosts are called, before and after; of no other token on the same host."""
+    campaign, drawn = unreplicated, draw(unreplicated)
+    tokens = {name: campaign.new_token(Role.WORKER) for name in ("liar", "friend", "other")}
+    caught = min(drawn)
+    sure = [index for index in range(TASKS) if index not in drawn]
+    at(campaign, ledger, "one", tokens["liar"], [forged(caught)])
+    at(campaign, ledger, "two", tokens["liar"], [TRUE[sure[0]]])
+    at(campaign, ledger, "one", tokens["friend"], [TRUE[sure[1]]])
+    assert campaign.rechecked_tasks() == [caught]
+    at(campaign, ledger, "one", tokens["friend"], [TRUE[caught]])
+    at(campaign, ledger, "one", tokens["other"], [TRUE[caught]])
+    assert campaign.rechecked_tasks() == [sure[0]]
+    at(campaign, ledger, "three", tokens["liar"], [TRUE[sure[2]]])
+    at(campaign, ledger, "one", tokens["friend"], [TRUE[sure[3]]])
+    assert campaign.rechecked_tasks() == sorted([sure[0], sure[2]])
+    at(campaign, ledger, "one", tokens["friend"], TRUE)
+    finish(campaign, "a")
+    assert campaign.results() == TRUE
+
+
+@pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("revoked", [False, True])
+def test_an_enemy_with_the_names_of_honest_hosts_blocks_nobody(
+    ledger: Ledger, campaign: Campaign, revoked: bool
+) -> None:
+    """Two honest hosts, one with a token and one without, finish; also when the enemy is revoked."""
+    enemy, honest = campaign.new_token(Role.WORKER), campaign.new_token(Role.WORKER)
+    lies = [forged(index) for index in range(TASKS)]
+    half = TASKS // 2
+    at(campaign, ledger, "host-a", enemy, lies[:half])
+    at(campaign, ledger, "here", enemy, lies[half:])
+    if revoked:
+        campaign.revoke(enemy)
+    for _ in range(2):
+        finish(campaign, "a")
+        at(campaign, ledger, "here", honest, TRUE)
+    assert campaign.results() == TRUE
+
+
+def test_votes_of_who_was_found_wrong_bar_nobody(ledger: Ledger, campaign: Campaign) -> None:
+    """The machine that lied is repaired, and evaluates the same tasks as one of only two."""
+    at(campaign, ledger, "host-a", "", [forged(0), *TRUE[1:]])
+    assert judge(campaign, [0]) == [0]
+    assert at(campaign, ledger, "host-a", "", TRUE) == [*range(1, TASKS)]
+    finish(campaign, "b")
+    assert campaign.results() == TRUE
+
+
+def test_results_of_a_revoked_token_stay_and_confirm_nothing(ledger: Ledger, unreplicated: Campaign) -> None:
+    campaign, drawn = unreplicated, draw(unreplicated)
+    token = campaign.new_token(Role.WORKER)
+    at(campaign, ledger, "theirs", token, TRUE)
+    at(campaign, ledger, "host-a", "", TRUE)
+    assert campaign.results() == TRUE
+    assert campaign.revoke(token) == 1
+    assert campaign.rechecked_tasks() == sorted(drawn)
+    assert at(campaign, ledger, "host-a", "", TRUE) == []
+    finish(campaign, "b")
+    assert campaign.results() == TRUE

@@ -27,6 +27,7 @@ from tests.support.campaigns import (
     events,
     finish,
     forged,
+    let_be_drawn,
     new_campaign,
     true_deliveries,
 )
@@ -61,7 +62,7 @@ def other(ledger: Ledger) -> Iterator[Other]:
 
 def settled_again(campaign: Campaign) -> bool:
     """Whether to count all votes again changes nothing."""
-    query = text("SELECT task_index, voter_id, confirmed_by, doubt, lot, value FROM result ORDER BY task_index")
+    query = text("SELECT task_index, voter_id, confirmed_by, doubt, drawn, value FROM result ORDER BY task_index")
     with campaign.database.writing() as connection:
         before = connection.execute(query).all()
         witnesses.settle(Transaction(connection, campaign.campaign_id), range(TASKS))
@@ -81,11 +82,10 @@ def test_a_distrust_that_commits_while_a_result_is_accepted(campaign: Campaign, 
     if late:
         campaign.release(campaign.lease("b", 2, HOUR))
     events(campaign, [delivery(caught, forged(caught.index))])
-    campaign.set_recheck_share(1.0)
+    let_be_drawn(campaign, caught.index)
     [second] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == caught.index]
     events(campaign, true_deliveries([second]))
     [third] = [lease for lease in campaign.lease("c", TASKS, HOUR) if lease.index == caught.index]
-    campaign.set_recheck_share(0.0)
     with campaign.database.writing() as connection:
         accept(connection, campaign, True, hidden)
         verdict = other(lambda mine: events(mine, true_deliveries([third])))
@@ -103,6 +103,7 @@ def test_a_distrust_that_commits_while_a_result_is_accepted(campaign: Campaign, 
     for worker in "bc":
         campaign.release_worker(worker, "")
     finish(campaign, "d")
+    finish(campaign, "b")
     assert campaign.results() == TRUE
     assert settled_again(campaign)
 
@@ -111,16 +112,14 @@ def test_a_result_that_is_accepted_while_a_distrust_commits(campaign: Campaign, 
     caught, hidden = campaign.lease("a", 2, -1)
     campaign.release(campaign.lease("b", 2, HOUR))
     events(campaign, [delivery(caught, forged(caught.index))])
-    campaign.question([caught.index])
-    campaign.set_recheck_share(1.0)
+    let_be_drawn(campaign, caught.index)
     events(campaign, true_deliveries(campaign.lease("b", 1, HOUR)))
-    campaign.set_recheck_share(0.0)
     [liar] = _voters(campaign, "host-a")
     with campaign.database.writing() as connection:
         transitions.one_at_a_time(Transaction(connection, campaign.campaign_id))
         connection.execute(text("UPDATE voter SET distrusted = 1 WHERE id = :id"), {"id": liar})
         other(lambda mine: events(mine, [delivery(hidden, forged(hidden.index))])).result(20)
-    assert campaign.rechecked_tasks() == [hidden.index]
+    assert campaign.rechecked_tasks() == sorted([caught.index, hidden.index])
     for worker in "bd":
         finish(campaign, worker)
     assert campaign.results() == TRUE
@@ -133,7 +132,7 @@ def _voters(campaign: Campaign, host: str) -> list[int]:
 
 
 def test_two_votes_at_the_same_moment_count_each_other(campaign: Campaign, other: Other) -> None:
-    campaign.set_recheck_share(1.0)
+    campaign.raise_share(1.0)
     held = {worker: campaign.lease(worker, TASKS, -1) for worker in "abc"}
     leases = {worker: min(several, key=lambda lease: lease.index) for worker, several in held.items()}
     assert {lease.index for lease in leases.values()} == {0}
@@ -157,11 +156,11 @@ def test_a_share_that_changes_while_a_result_is_accepted(
     [lease] = campaign.lease("a", 1, HOUR)
     with campaign.database.writing() as connection:
         if share_first:
-            draw.set_share(Transaction(connection, campaign.campaign_id), 1.0)
+            draw.raise_share(Transaction(connection, campaign.campaign_id), campaign.record, 1.0)
             later = other(lambda mine: events(mine, true_deliveries([lease])))
         else:
             accept(connection, campaign, False, lease)
-            later = other(lambda mine: mine.set_recheck_share(1.0))
+            later = other(lambda mine: mine.raise_share(1.0))
         with pytest.raises(NotYet):
             later.result(MOMENT)
     later.result(20)
@@ -192,7 +191,7 @@ def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign
                     told = [forged(each.index, lies) if lies else TRUE[each.index] for each in leases]
                     events(mine, [delivery(each, result) for each, result in zip(leases, told, strict=True)])
                     if number == 5 and chance.random() < 0.2:
-                        mine.set_recheck_share(chance.choice([0.0, 0.5, 1.0]))
+                        mine.raise_share(chance.choice([0.0, 0.5, 1.0]))
                 except WorkerDistrusted:
                     assert lies
                     worker = ""
@@ -202,7 +201,7 @@ def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(6)))
-    campaign.set_recheck_share(1.0)
+    campaign.raise_share(1.0)
     with campaign.database.writing() as connection:
         connection.execute(text("UPDATE attempt SET deadline = 0 WHERE ended IS NULL"))
     for host in ("x", "y", "z", "x", "y", "z"):

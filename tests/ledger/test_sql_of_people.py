@@ -227,7 +227,7 @@ def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:
 def test_disagreements_name_both_values(tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
-        campaign.set_recheck_share(1.0)
+        campaign.raise_share(1.0)
         [lease] = campaign.lease("a", 1, HOUR)
         deliver(campaign, lease, forged(lease.index))
         [again] = [one for one in campaign.lease("b", TASKS, HOUR) if one.index == lease.index]

@@ -80,11 +80,9 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
     assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
     assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
-    call(campaign.set_recheck_share, 0.0)
-    assert call(campaign.promise).share == 0
+    assert call(campaign.promise).share == 1
     promising = replace(imported, promise=Promise(0.5, frozenset([0])))
-    assert call(ledger.take, promising, PLAN, "importer", "host", "2")[0].recheck_share == 0.5
-    call(campaign.set_recheck_share, 1.0)
+    assert call(ledger.take, promising, PLAN, "importer", "host", "2")[0].recheck_share == 1
     token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
     assert [record.label for record in call(campaign.tokens)] == ["for tests"]
     assert call(campaign.extend, token, HOUR)
@@ -184,7 +182,6 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     def hand_in(deliveries: Sequence[Delivery]) -> list[EventKind | None]:
         return [receipt.event for receipt in call(campaign.deliver, deliveries)]
 
-    call(campaign.set_recheck_share, 1.0)
     leases = call(campaign.lease, "a", TASKS, HOUR)
     bad = replace(TRUE[leases[0].index], residue=1)
     assert hand_in([delivery(leases[0], bad)]) == [EventKind.REFUSED]
@@ -192,6 +189,7 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     lies = {lease.index: delivery(lease, forged(lease.index)) for lease in leases[1:3]}
     assert hand_in(list(lies.values())) == [None, None]
     assert set(hand_in(true_deliveries(leases[3:]))) == {None}
+    call(campaign.raise_share, 1.0)
     again = call(campaign.lease, "b", TASKS, HOUR)
     doubted, *others = [lease for lease in again if lease.index in lies]
     confirmed = [lease for lease in again if lease.index not in lies]

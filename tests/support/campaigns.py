@@ -12,6 +12,8 @@ from sqlalchemy import update
 from db import Campaign, Credential, Delivery, Lease, Ledger
 from db.schema.models import Attempt
 from db.states import EventKind, Outcome, Role
+from db.store.transaction import Transaction
+from db.trust import draw
 from db.trust.terms import EVERYTHING, Terms, TokenTerms
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
@@ -85,6 +87,12 @@ def age(campaign: Campaign, seconds: float) -> None:
         connection.execute(update(Attempt).where(Attempt.ended.is_(None)).values(granted=Attempt.granted - seconds))
 
 
+def let_be_drawn(campaign: Campaign, index: int) -> None:
+    """Draw the result of one task."""
+    with campaign.database.writing() as connection:
+        draw.draw(Transaction(connection, campaign.campaign_id), [index])
+
+
 def finish(campaign: Campaign, worker: str) -> None:
     """Let an honest worker do all that it gets, which is no task twice."""
     done: set[int] = set()
@@ -98,7 +106,7 @@ def write_used_ledger(where: str) -> None:
     """A new ledger with a row in every table, no running lease, and a campaign with tasks left."""
     with Ledger(where, create=True) as ledger:
         campaign = new_campaign(ledger)
-        campaign.set_recheck_share(1.0)
+        campaign.raise_share(1.0)
         campaign.new_token(Role.WORKER)
         first, *rest = campaign.lease("a", TASKS, HOUR)
         campaign.fail(rest[0], "an error with 'quotes' and ünïcode")

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from db.files.promise import digest, lot
 from tests.support.campaigns import NAME, TASKS, TRUE
 
 Documents = list[dict[str, Any]]
@@ -33,7 +34,9 @@ def honest() -> Documents:
 
 
 def promising() -> Documents:
-    """The same with a promise of a half: three results are drawn, two confirmed by voters, one by the operator."""
+    """The same with a promise of a half, by 1.x: three results are drawn, two confirmed by voters, one by the
+    operator.
+    """
     header, source, *results = honest()
     header |= {"format": "langford results 2", "promise": 0.5, "voters": 3}
     results[0] |= {"drawn": True, "voter": 0, "confirmed_by": 1}
@@ -240,6 +243,7 @@ def promises() -> Iterator[tuple[str, bytes]]:
     yield "promise: none", with_promise(without="promise")
     yield "promise: a further field", with_promise(secret="0" * 64)
     yield "promise: in the old format", with_promise(format="langford results 1")
+    yield from draws(with_promise)
     yield "drawn: of a promise of nothing", with_promise(promise=0)
     yield "drawn: not all of a promise of all", with_promise(promise=1)
     for flag in (False, 1, 0, "true", None, [True], 0.0):
@@ -264,6 +268,19 @@ def promises() -> Iterator[tuple[str, bytes]]:
         document.pop("drawn", None)
     documents[3] |= {"voter": 0, "confirmed_by": 0}
     yield "confirmed by: itself, with no promise", packed(documents)
+
+
+def draws(with_promise: Callable[..., bytes]) -> Iterator[tuple[str, bytes]]:
+    """Secrets that are not those of the draw."""
+    secret = "0" * 64
+    now, draw = {"format": "langford results 3"}, digest(secret)
+    assert any(lot(secret, task) < 0.5 for task in range(3, TASKS))
+    yield "draw: of 1.x", with_promise(draw=draw)
+    for wrong in ("", secret[1:], secret.upper() + "A", 7, None):
+        yield f"draw: {wrong!r:.5}", with_promise(draw=wrong, **now)
+    yield "secret: without a draw", with_promise(secret=secret, **now)
+    yield "secret: of another draw", with_promise(secret="1" * 64, draw=draw, **now)
+    yield "secret: draws more than is marked", with_promise(secret=secret, draw=draw, **now)
 
 
 def orders() -> Iterator[tuple[str, bytes]]:

@@ -17,8 +17,8 @@ from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker
 from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, waiting
-from db.trust.votes import independent
 from db.work import deadlines, holders, usage
+from db.work.identities import identity
 from db.work.presence import RESTING_SECONDS, Names
 from langford.words import duration, percent, several, some
 
@@ -55,6 +55,7 @@ def _voted(table: type[Result] | type[Witness]) -> Select[int, str, str]:
             among(table.task_index, "tasks"),
             Attempt.questioned.is_(None),
             Voter.kind == VoterKind.WORKER,
+            Voter.distrusted.is_(None),
         )
     )
 
@@ -71,14 +72,12 @@ def _without_voter(transaction: Transaction, facts: Facts) -> int:
         return 0
     voters = {row.voter_id for row in facts.present if row.voter_id is not None}
     sample = rechecks[:: -(-len(rechecks) // SAMPLE)]
-    voted: dict[int, list[tuple[str, str]]] = {task: [] for task in sample}
+    voted: dict[int, set[str]] = {task: set() for task in sample}
     for row in transaction.execute(_VOTED, tasks=sample):
-        voted[row.task_index].append((row.host, row.token))
-    here = [(row.host, row.token) for row in transaction.connection.execute(_VOTERS, {"voters": sorted(voters)})]
-    alone = sum(
-        not any(all(independent(*voter, *other) for other in earlier) for voter in here)
-        for earlier in voted.values()
-    )
+        voted[row.task_index].add(identity(row.host, row.token))
+    rows = transaction.connection.execute(_VOTERS, {"voters": sorted(voters)})
+    here = {identity(row.host, row.token) for row in rows}
+    alone = sum(here <= earlier for earlier in voted.values())
     return round(alone * len(rechecks) / len(sample))
 
 

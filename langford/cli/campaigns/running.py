@@ -56,6 +56,18 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     return ledger.campaign(key, name=name)
 
 
+def promise(campaign: Campaign, share: float | None) -> None:
+    """Let a share of a campaign's tasks be replicated; None: as it was.  Raises BadInput for less than before."""
+    if share is None:
+        return
+    if share < campaign.recheck_share:
+        raise BadInput(
+            f"{campaign.name} promises --replicate {campaign.recheck_share:g}, which cannot be lowered: give a "
+            "larger share, or leave --replicate out"
+        )
+    campaign.raise_share(share)
+
+
 def complete(
     campaign: Campaign, devices: Sequence[Device], stop: StopSignals, time_limit: float | None, **how: Any
 ) -> RunReport:

@@ -12,7 +12,7 @@ from db import Campaign
 from db.records import TokenRecord
 from db.states import Role
 from jobs.reach.join import Join
-from langford.cli.campaigns.running import create_campaign, existing, planned
+from langford.cli.campaigns.running import create_campaign, existing, planned, promise
 from langford.cli.campaigns.tokens import VALID_DAYS, revoked_unless_kept
 from langford.cli.options.common import (
     is_given,
@@ -85,8 +85,7 @@ def create(
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         cost.say(why)
-        if replicate is not None:
-            campaign.set_recheck_share(replicate)
+        promise(campaign, replicate)
         where = ledger.database.where
         document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
         display.outcome(f"{campaign.name}: {several(campaign.tasks, 'task')} in {where}", document, as_json)

@@ -24,6 +24,7 @@ from jobs.reach.join import SUFFIX
 from jobs.show import log_lines
 from jobs.show.reporter import Reporter
 from langford.cli.campaigns.opening import opened
+from langford.cli.campaigns.running import promise
 from langford.cli.campaigns.tokens import worker_joins
 from langford.cli.farm.logs import FORMATS, written
 from langford.cli.options.common import (
@@ -156,9 +157,8 @@ def serve(
         joins = {each.name: join_file or folder / f"{each.name}{SUFFIX}" for each in campaigns}
         for campaign in campaigns:
             stack.enter_context(worker_joins(campaign, joins[campaign.name], reached))
-        if replicate is not None:
-            for campaign in campaigns:
-                campaign.set_recheck_share(replicate)
+        for campaign in campaigns:
+            promise(campaign, replicate)
         overviews = Overviews({campaign.name: campaign for campaign in campaigns})
         clients = Clients(proxies=proxies, traffic=Traffic(access_log))
         application = server.application(ledger, [each.name for each in campaigns], clients, overviews)

@@ -196,8 +196,8 @@ replicate_option = click.option(
     "--replicate",
     type=FiniteRange(0, 1),
     metavar="SHARE",
-    help="Share of the results to be evaluated again, by workers on other hosts with other tokens, and with "
-    "other kernels if possible; also all results of a worker until 10 are confirmed.",
+    help="Share of the tasks, drawn at random, that workers with other tokens evaluate again, with other "
+    "kernels where possible.",
 )
 
 unconfirmed_option = click.option(
