@@ -249,7 +249,7 @@ class Campaign:
         known = enrolment.known(transaction, self.record, worker_id, self.terms.digest)
         self._deadlines.cut(transaction.connection)
         if known.overdue:
-            ended = transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
+            ended = transitions.expire(transaction, self.terms.unheard)
             presence.lose(transaction.connection, set(ended))
         if held is not None and known.running:
             leases.release_lost(transaction, [int(each) for each in known.running.split()], held)

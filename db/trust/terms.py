@@ -30,6 +30,8 @@ class Terms:
 
     digest = ""
     """The SHA-256 of the token whose voters its workers are; "": no token."""
+    unheard: Collection[str] | None = ()
+    """Digests of the tokens whose workers may have tried to renew in vain; None: anybody may have."""
 
     def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
         """Workers to delete before this one is registered; raises TooManyWorkers."""
@@ -67,8 +69,8 @@ class Terms:
 class TokenTerms(Terms):
     """The bearer of a token may have what the token's account allows."""
 
-    def __init__(self, token: str) -> None:
-        self.digest = tokens.digest(token)
+    def __init__(self, token: str, unheard: Collection[str] | None = ()) -> None:
+        self.digest, self.unheard = tokens.digest(token), unheard
 
     def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
         # Not in the transaction that writes: a worker that is refused must not delay others.

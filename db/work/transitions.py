@@ -54,6 +54,14 @@ OF_TOKEN: ColumnElement[bool] = OF_CAMPAIGN & Attempt.worker_id.in_(
 """Conditions that select the attempts that :func:`end` ends; ``shown``: the digest of a token."""
 
 
+UNHEARD_SECONDS = 600.0
+"""How long at most a lease lasts beyond its deadline while its worker may have tried to renew it in vain."""
+_LONG_EXPIRED: ColumnElement[bool] = Attempt.deadline < Now() - UNHEARD_SECONDS
+_HEARD: ColumnElement[bool] = Attempt.worker_id.in_(
+    select(Worker.id).join(Voter, Voter.id == Worker.voter_id).where(~among(Voter.token, "unheard"))
+)
+_EXPIRED_THOUGH_HEARD: ColumnElement[bool] = EXPIRED & (_HEARD | _LONG_EXPIRED)
+
 OVERDUE: ColumnElement[bool] = select(Attempt.id).where(EXPIRED, Attempt.ended.is_(None)).exists()
 """Whether any lease has expired."""
 
@@ -153,6 +161,17 @@ def end(
         left = indices - _leave(concerned, indices)
         set_state(concerned, sorted(left), TaskState.READY, TaskState.LEASED)
     return [row.worker_id for row in rows]
+
+
+def expire(transaction: Transaction, unheard: Collection[str] | None) -> list[str]:
+    """End the leases that have expired; returns their workers.
+
+    ``unheard``: digests of tokens whose workers may have tried to renew in vain; None: anybody may have.
+    """
+    if unheard is None:
+        return end(transaction, _LONG_EXPIRED, Outcome.EXPIRED, None)
+    condition = _EXPIRED_THOUGH_HEARD if unheard else EXPIRED
+    return end(transaction, condition, Outcome.EXPIRED, None, unheard=list(unheard))
 
 
 _LOCKED = (

@@ -15,6 +15,7 @@ import trustme
 
 from jobs.farm.guard.bounds import HEADER_SECONDS
 from jobs.farm.guard.door import Door, Guest
+from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.shares import Charges, Payer, Turns
 from tests.farm.test_protocol import MovableLoop, run
@@ -49,7 +50,7 @@ class Entrance:
         self, loop: MovableLoop, tls: ssl.SSLContext | None = None, most: int = 1_000, **limits: int
     ) -> None:
         charges = Charges()
-        self.door, self.loop = Door(Turns(charges), charges, LimitedLog(), **limits), loop
+        self.door, self.loop = Door(Turns(charges), charges, Hearing(), LimitedLog(), **limits), loop
         self.door.most, self._listener = most, socket.create_server(("127.0.0.1", 0))
         self.inside: dict[tuple[str, int], Received] = {}
         self.door.open(self._listener, self._receive, tls)
@@ -118,6 +119,21 @@ def test_the_newest_stranger_waits_until_an_older_one_shows_a_token_or_leaves() 
         assert all(map(is_open, ends[1:]))
 
     test(act, strangers=2)
+
+
+def test_who_has_left_is_not_let_in() -> None:
+    """As after the time that it has for a connection: the next one's handshake goes before one for nothing."""
+
+    async def act(entrance: Entrance) -> None:
+        first, gone, next_one = [await entrance.come(b"x") for _ in range(3)]
+        where = gone.getsockname()
+        gone.close()
+        entrance.show(first, SITE)
+        await entrance.settle()
+        assert entrance.are_in(first, next_one) == [True, True]
+        assert where not in entrance.inside
+
+    test(act, strangers=1)
 
 
 def test_addresses_take_turns() -> None:

@@ -25,6 +25,7 @@ from jobs.farm.guard.bounds import (
     UNWANTED_SECONDS,
 )
 from jobs.farm.guard.door import Door, Guest
+from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.protocol import GuardedProtocol, Serving
 from jobs.farm.guard.shares import Charges, Payer, Turns
@@ -103,7 +104,7 @@ class Connection:
         config = uvicorn.Config(application, http="httptools", lifespan="off", log_config=None, access_log=False)  # type: ignore[arg-type]
         config.load()
         charges = Charges()
-        door = Door(Turns(charges), charges, LimitedLog())
+        door = Door(Turns(charges), charges, Hearing(), LimitedLog())
         guard: dict[str, Any] = {"guest": Guest(("", 0)), "door": door, "serving": Serving()}
         guard |= {"turns": turns or Turns(Charges()), "headers": PROTECTING}
         self.protocol = GuardedProtocol(config=config, server_state=ServerState(), app_state={}, **guard)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from jobs.farm.guard.bounds import RETRY_SECONDS, WAIT_SECONDS
 from jobs.farm.guard.shares import (
     ALONE_SECONDS,
     MAX_PAYERS,
@@ -17,11 +18,15 @@ from jobs.farm.guard.shares import (
     WINDOW_SECONDS,
     Charges,
     Lane,
+    NoTime,
     Payer,
     Queue,
+    Rank,
     Turns,
     charged,
 )
+from tests.farm.test_protocol import MovableLoop
+from tests.farm.test_protocol import run as run_moved
 from tests.support.clock import MovableClock
 
 LIAR, HONEST = Payer("liar"), Payer("honest")
@@ -224,3 +229,37 @@ def test_the_steps_of_a_request_are_charged(clock: MovableClock) -> None:
     assert charges.least([LIAR, HONEST]) == HONEST
     charges.add(HONEST, 0.02)
     assert charges.least([LIAR, HONEST]) == LIAR
+
+
+def test_of_one_payer_renewals_go_first_and_enrolments_last(charges: Charges) -> None:
+    queue = Queue[str](charges)
+    for rank in (Rank.OTHERS, Rank.WORKERS, Rank.TASKS, Rank.RUNNING, Rank.TASKS, Rank.RUNNING):
+        queue.put(HONEST, rank.name, rank)
+    queue.put(LIAR, "another payer's", Rank.OTHERS)
+    charges.add(HONEST, 1.0)
+    order = []
+    while (found := queue.next()) is not None:
+        order.append(found[1])
+    assert order == ["another payer's", "RUNNING", "RUNNING", "TASKS", "TASKS", "WORKERS", "OTHERS"]
+
+
+def test_what_waits_for_long_is_refused_and_leaves_its_place_to_others(charges: Charges) -> None:
+    async def test(loop: MovableLoop) -> None:
+        lane, held = Lane(charges, at_once=1), threading.Event()
+        running = asyncio.ensure_future(lane.run(HONEST, held.wait))
+        late = asyncio.ensure_future(lane.run(HONEST, int))
+        turns = Turns(charges)
+        turns.enqueue(HONEST, int)
+        for _ in range(1_000):
+            turns.enqueue(HONEST, int)  # more than are done while the time passes
+        waiting = asyncio.ensure_future(turns.wait(HONEST, Rank.OTHERS))
+        await loop.pass_time(WAIT_SECONDS + 0.1)
+        for one in (late, waiting):
+            with pytest.raises(NoTime) as refused:
+                await one
+            assert refused.value.headers == {"Retry-After": str(RETRY_SECONDS)}
+        held.set()
+        assert await running
+        assert await lane.run(HONEST, lambda: "next") == "next"
+
+    run_moved(test)

@@ -14,6 +14,7 @@ from db import Campaign, Ledger
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
+from jobs.farm.guard.hearing import Hearing
 from jobs.reach.remote import RemoteCampaign, RemoteServer
 from tests.support.campaigns import new_campaign, terms_of
 from tests.support.databases import new_ledger
@@ -105,7 +106,7 @@ class Served:
 
     def start(self) -> None:
         """Begin to serve, with no memory of clients."""
-        self.clients = Clients(**self._options)
+        self.clients = Clients(**{"hearing": Hearing(seconds=0.0), **self._options})
         self.application = server.application(self.ledger, [self.campaign.name], self.clients)
         self.client = Client(self.application)
 

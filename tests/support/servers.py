@@ -16,6 +16,7 @@ from tests.support.ports import free_port
 from tests.support.preloaded import Preparation, preloaded
 
 QUICK: dict[str, object] = {
+    "jobs.farm.guard.hearing:HEARING_SECONDS": 0.0,
     "jobs.show.reporter:EVENT_SECONDS": 0.2,
     "jobs.show.reporter:LOOK_SECONDS": 0.5,
     "jobs.show.reporter:GATHER_SECONDS": 0.5,

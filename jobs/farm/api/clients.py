@@ -14,10 +14,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs.farm.guard.access import Access
+from jobs.farm.api.operations import RANKS
+from jobs.farm.guard.access import RANK, Access
 from jobs.farm.guard.defence import Defence
 from jobs.farm.guard.limits import TooManyRequests
-from jobs.farm.guard.shares import charged
+from jobs.farm.guard.shares import NoTime, Rank, charged
 from jobs.show.log_lines import line
 
 API = "/campaigns", "/metrics"
@@ -96,11 +97,15 @@ class Admitted:
 
         application, request = self._application, Request(scope)
         payer = self._access.payer(request)
-        await self._turns.wait(payer)
+        scope[RANK] = rank = RANKS.get("/" + scope["path"].rpartition("/")[2], Rank.OTHERS)
         try:
+            await self._turns.wait(payer, rank)
             self._access.admit(request)
         except TooManyRequests as error:
-            application = _refusal(error, scope["path"])
+            application = _refusal(error, 429, scope["path"])
+        except NoTime as error:
+            self._access.miss(request)
+            application = _refusal(error, 503, scope["path"])
         await charged(application(scope, receive, note), self._charges, payer)
 
     def _protect(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
@@ -135,7 +140,7 @@ def paths_of(routes: Sequence[BaseRoute]) -> dict[object, str]:
     return paths
 
 
-def _refusal(error: TooManyRequests, path: str) -> Response:
+def _refusal(error: TooManyRequests | NoTime, status: int, path: str) -> Response:
     if path.startswith(API):
-        return JSONResponse({"error": str(error)}, 429, error.headers)
-    return PlainTextResponse(str(error), 429, error.headers)
+        return JSONResponse({"error": str(error)}, status, error.headers)
+    return PlainTextResponse(str(error), status, error.headers)

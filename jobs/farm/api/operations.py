@@ -11,6 +11,7 @@ from db import Campaign, Delivery
 from db.messages import BadMessage
 from jobs.farm.guard import bodies
 from jobs.farm.guard.bodies import Bounds
+from jobs.farm.guard.shares import Rank
 from jobs.reach import wire
 from jobs.reach.wire import A, Operation, Q
 from langford.errors import LangfordError
@@ -77,18 +78,21 @@ class Answered(Generic[Q, A]):
     # The campaign is reached with the token of the request; None: there is nothing to say
     answer: Callable[[Campaign, Q], A | None]
     bounds: Bounds = bodies.MESSAGE
+    rank: Rank = Rank.RUNNING
 
 
 ANSWERED = (
     # Those that come most often are found first.
-    Answered(wire.EXCHANGE, exchange, bodies.RESULTS),
-    Answered(wire.LEASE, lease, bodies.HELD),
-    Answered(wire.DELIVER, deliver, bodies.RESULTS),
+    Answered(wire.EXCHANGE, exchange, bodies.RESULTS, Rank.TASKS),
+    Answered(wire.LEASE, lease, bodies.HELD, Rank.TASKS),
+    Answered(wire.DELIVER, deliver, bodies.RESULTS, Rank.TASKS),
     Answered(wire.RENEW, renew, bodies.ATTEMPTS),
-    Answered(wire.ENROL, lambda campaign, asked: wire.Pace(pace=campaign.enrol(asked))),
+    Answered(wire.ENROL, lambda campaign, asked: wire.Pace(pace=campaign.enrol(asked)), rank=Rank.WORKERS),
     Answered(wire.LEAVE, lambda campaign, asked: campaign.leave(asked.worker, asked.ending)),
     Answered(wire.RELEASE, release, bodies.ATTEMPTS),
     Answered(wire.FAIL, lambda campaign, asked: wire.SetAside(set_aside=campaign.fail(asked, asked.reason))),
     Answered(wire.DIE, lambda campaign, asked: wire.SetAside(set_aside=campaign.die(asked, asked.reason))),
-    Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.reopen())),
+    Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.reopen()), rank=Rank.OTHERS),
 )
+RANKS = {answered.operation.path: answered.rank for answered in ANSWERED}
+"""What goes first, by the last part of a path; the others are for readers."""

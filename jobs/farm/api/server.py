@@ -48,6 +48,7 @@ from jobs.farm.guard.access import Access
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
+from jobs.farm.guard.shares import NoTime
 from jobs.reach.wire import HEADER, SPOKEN, Done, OtherVersion, require_understood
 from langford.errors import LangfordError
 
@@ -84,6 +85,7 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     TooManyRequests: Refusal(429),
     TooManyLeases: Refusal(429, {"Retry-After": "60"}, is_logged=True),
     TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
+    NoTime: Refusal(503),
     LedgerBusy: Refusal(
         503, {"Retry-After": "2"}, "the ledger is busy: the server's log explains it under {number}"
     ),
@@ -181,7 +183,7 @@ class Endpoints:
 
                 def answer(campaign: Campaign, right: Right) -> bytes:
                     _require_json(request)
-                    reached = campaign.on(TokenTerms(right.token))
+                    reached = campaign.on(TokenTerms(right.token, self.access.hearing.unheard))
                     return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
 
                 return _private(await self._authorized(request, operation.role, answer))

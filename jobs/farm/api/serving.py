@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 from db.messages import iso
 from jobs.farm.api.clients import PROTECTING, PROTECTING_WITH_TLS, Clients
 from jobs.farm.guard.bounds import BACKLOG, FILES_OF_ITS_OWN, MAX_FILES, PIECE, RECEIVED_AHEAD
-from jobs.farm.guard.door import THIS_SERVER, Door
+from jobs.farm.guard.door import THIS_SERVER
 from jobs.farm.guard.protocol import GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
 from langford.errors import BadInput, MachineFailed
@@ -88,9 +88,9 @@ def require_certificate(certificate: str, key: str | None, now: float) -> None:
 class Server(uvicorn.Server):
     """A server whose connections come in by a door; it also ends when a signal came while it started."""
 
-    def __init__(self, config: uvicorn.Config, door: Door, stopping: Callable[[], bool]) -> None:
+    def __init__(self, config: uvicorn.Config, clients: Clients, stopping: Callable[[], bool]) -> None:
         super().__init__(config)
-        self._door, self._stopping = door, stopping
+        self._door, self._hearing, self._stopping = clients.door, clients.hearing, stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
@@ -101,6 +101,10 @@ class Server(uvicorn.Server):
         self.servers, self.started = [self._door], True  # type: ignore[list-item]  # all that is done is close it
         # From now on this server receives signals; one that came earlier is known to the caller only.
         self.should_exit = self.should_exit or self._stopping()
+
+    async def on_tick(self, counter: int) -> bool:
+        self._hearing.sign()
+        return await super().on_tick(counter)
 
 
 def serve(
@@ -142,7 +146,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=5,
     )
-    server = Server(config, clients.door, stopping)
+    server = Server(config, clients, stopping)
     with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say(THIS_SERVER, str(context.get("message")), context.get("exception"))

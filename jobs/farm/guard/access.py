@@ -26,11 +26,13 @@ from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.bounds import BODIES, BODIES_OF_A_TOKEN, PIECE, READING, WORKING
 from jobs.farm.guard.defence import Defence
 from jobs.farm.guard.limits import TooManyRequests
-from jobs.farm.guard.shares import Lane, Payer, Places
+from jobs.farm.guard.shares import Lane, Payer, Places, Rank
 
 MAX_KNOWN_TOKENS = 10_000
 PAYER = "langford.payer"
 """Where the scope of a request keeps who is charged for it."""
+RANK = "langford.rank"
+"""Where the scope of a request keeps what goes before it."""
 T = TypeVar("T")
 
 
@@ -80,6 +82,7 @@ class Access:
         """
         self.campaigns, self.log = campaigns, defence.log
         self._ledger, self._limit, self._door = ledger, defence.limit, defence.door
+        self.hearing = defence.hearing
         self._proxies, self._sessions = frozenset(defence.proxies), defence.sessions
         self._known_tokens = KnownTokens()
         self._working, self._reading = Lane(defence.charges, WORKING), Lane(defence.charges, READING)
@@ -102,6 +105,10 @@ class Access:
             if known is not None:  # the body, which may be large, has not been read yet
                 self._door.show(_client(request), known)
         return found
+
+    def miss(self, request: Request) -> None:
+        """Note that there is no time for a request."""
+        self.hearing.miss(self.payer(request))
 
     def admit(self, request: Request, cost: int = 1) -> Payer:
         """Who is charged for a request; raises TooManyRequests for a stranger.
@@ -196,7 +203,7 @@ class Access:
         if bounds.require(request) <= PIECE:
             yield await bounds.read(request)
         else:
-            async with self._bodies.of(self.payer(request)):
+            async with self._bodies.of(self.payer(request), rank_of(request)):
                 yield await bounds.read(request)
 
     async def read(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
@@ -221,7 +228,7 @@ class Access:
             return answer({right.campaign: right for right in found})
 
         try:
-            return await self._working.run(payer, look_up)
+            return await self._working.run(payer, look_up, rank_of(request))
         finally:
             if found is not None:
                 self._note(request, tokens, found)
@@ -233,6 +240,12 @@ class Access:
         if known is not None:
             request.scope[PAYER] = known
             self._door.show(_client(request), known)
+
+
+def rank_of(request: Request) -> Rank:
+    """OTHERS, unless the scope of the request says something else."""
+    rank: Rank = request.scope.get(RANK, Rank.OTHERS)
+    return rank
 
 
 def _entries(request: Request, header: str) -> list[str]:

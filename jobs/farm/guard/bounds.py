@@ -39,6 +39,15 @@ PIECE = 16 * 1024
 RECEIVED_AHEAD = 64 * 1024
 """Bytes that the system holds until they are read."""
 
+# -- one request ------------------------------------------------------------------------------
+
+WAIT_SECONDS, RETRY_SECONDS = 4.0, 10
+"""For its turn, before it is answered 503; and after how long that answer asks to repeat it."""
+HEARING_SECONDS = 120.0
+"""After a request that had no turn: its worker has tried again by then, and meanwhile no lease expires for it."""
+SILENCE_SECONDS = 4.0
+"""Without a sign of the server's own loop: it was stopped, and has heard nobody meanwhile."""
+
 # -- all together -----------------------------------------------------------------------------
 
 MAX_FILES, FILES_OF_ITS_OWN = 65_536, 100

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from jobs.farm.guard.door import Door
+from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import Sessions
@@ -20,12 +21,13 @@ class Defence:
     limit: RateLimit = field(default_factory=RateLimit)  # of strangers
     proxies: Collection[str] = ()  # addresses of proxies, whose X-Forwarded-For is believed
     sessions: Sessions = field(default_factory=Sessions)
+    hearing: Hearing = field(default_factory=Hearing)  # whom it could not hear of late
     log: LimitedLog = field(default_factory=LimitedLog)  # for what the operator may read, and clients may not
 
     @cached_property
     def door(self) -> Door:
         """By which its connections come in."""
-        return Door(self.turns, self.charges, self.log, self.proxies)
+        return Door(self.turns, self.charges, self.hearing, self.log, self.proxies)
 
     @cached_property
     def charges(self) -> Charges:

@@ -12,6 +12,8 @@ newest.  So nobody takes the place of those who hold fewer, and a new connection
 from __future__ import annotations
 
 import asyncio
+import math
+import select
 import socket
 import ssl
 from collections import Counter
@@ -27,7 +29,9 @@ from jobs.farm.guard.bounds import (
     MAX_FILES,
     STRANGERS,
     STRANGERS_OF_AN_ADDRESS,
+    WAIT_SECONDS,
 )
+from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.shares import Charges, Payer, Turns
 
@@ -57,6 +61,7 @@ class Guest:
         address: that end's, see :func:`jobs.farm.guard.addresses.network_of`.
         payer: who is charged for what arrives: the address, or the last valid token that came.
         end: our end, while it waits.
+        spoke: when it began to speak, by the clock of the event loop.
         timer: of the time that it has to speak.
         coming: its TLS handshake, while that goes on.
         inside: what it is once it is in.
@@ -69,11 +74,18 @@ class Guest:
         self.timer: asyncio.TimerHandle | None = None
         self.coming: asyncio.Task[None] | None = None
         self.inside: Inside | None = None
-        self.is_in = False
+        self.is_in, self.spoke = False, math.inf
 
     @property
     def busy(self) -> bool:
         return self.inside is not None and self.inside.busy
+
+    @property
+    def has_left(self) -> bool:
+        """Whether its other end has given up while it waited: a handshake would be for nothing."""
+        looking = select.poll()
+        looking.register(self.end, select.POLLRDHUP)  # type: ignore[arg-type]  # it has one while it waits
+        return bool(looking.poll(0))
 
     def abort(self) -> None:
         if self.inside is not None:
@@ -102,6 +114,7 @@ class Door:
         self,
         turns: Turns,
         charges: Charges,
+        hearing: Hearing,
         log: LimitedLog,
         proxies: Collection[str] = (),
         strangers: int = STRANGERS,
@@ -109,7 +122,8 @@ class Door:
         of_a_token: int = CONNECTIONS_OF_A_TOKEN,
     ) -> None:
         """``of_an_address``: strangers that are in; one of the ``proxies`` may have all of them in."""
-        self._turns, self._charges, self._log, self._proxies = turns, charges, log, frozenset(proxies)
+        self._turns, self._charges, self._hearing, self._log = turns, charges, hearing, log
+        self._proxies = frozenset(proxies)
         self._strangers, self._of_an_address, self._of_a_token = strangers, of_an_address, of_a_token
         self.most = MAX_FILES
         self._by_client: dict[tuple[str, int], Guest] = {}
@@ -167,6 +181,7 @@ class Door:
         asyncio.get_running_loop().remove_reader(guest.end)  # type: ignore[arg-type]  # it has one while it waits
         if guest.timer is not None:
             guest.timer.cancel()
+        guest.spoke = asyncio.get_running_loop().time()
         self._waiting.setdefault(guest.address, {})[guest] = None
         self._ring()
 
@@ -197,6 +212,10 @@ class Door:
             del theirs[guest]
             if theirs:
                 self._waiting[address] = theirs  # after all others
+            if guest.has_left:
+                self._send_away(guest)
+                self._ring()
+                return
             self.let_in(guest)
             if self._tls is not None:
                 self._charges.add(guest.payer, HANDSHAKE_PROCESSOR_SECONDS)
@@ -238,6 +257,8 @@ class Door:
         guest = self._by_client.get(client)
         if guest is None:
             return
+        if guest.payer.is_stranger and asyncio.get_running_loop().time() > guest.spoke + WAIT_SECONDS:
+            self._hearing.miss(payer)
         self._drop(guest)
         guest.payer = payer
         theirs = self._held.setdefault(payer, {})

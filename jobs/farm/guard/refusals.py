@@ -19,6 +19,7 @@ from starlette.responses import Response
 from db.errors import LedgerError
 from jobs.farm.guard.access import Access
 from jobs.farm.guard.limits import TooManyRequests
+from jobs.farm.guard.shares import NoTime
 from langford.errors import LangfordError
 
 
@@ -59,8 +60,12 @@ async def _answer(
     access: Access, refusal: Refusal, respond: Respond, request: Request, error: Exception
 ) -> Response:
     message, headers = str(error), dict(refusal.headers)
-    if isinstance(error, TooManyRequests | NotAllowed):
+    if isinstance(error, TooManyRequests | NotAllowed | NoTime):
         headers |= error.headers
+    if isinstance(error, NoTime):
+        access.miss(request)
+    elif isinstance(error, LedgerError):
+        access.hearing.miss(None)
     if refusal.message is not None:
         number = uuid.uuid4().hex[:12]
         traceback = None if isinstance(error, LedgerError) else error

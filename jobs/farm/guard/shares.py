@@ -17,10 +17,13 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from enum import IntEnum
 from types import coroutine
 from typing import Any, Generic, TypeVar
 
 from jobs.clock import SYSTEM, Clock
+from jobs.farm.guard.bounds import RETRY_SECONDS, WAIT_SECONDS
+from langford.errors import LangfordError
 
 WINDOW_SECONDS = 10.0
 MAX_PAYERS = 10_000
@@ -118,28 +121,57 @@ class Charges:
         return used * math.exp((when - now) / WINDOW_SECONDS)
 
 
+class Rank(IntEnum):
+    """What goes first of what one payer asks for."""
+
+    RUNNING = 0  # what arrives, and what is about tasks that are computed: renewals, and how they ended
+    TASKS = 1  # results and leases
+    WORKERS = 2  # enrolments
+    OTHERS = 3
+
+
+class NoTime(LangfordError):
+    """A request has waited for too long: the server has no time for it now."""
+
+    def __init__(self) -> None:
+        super().__init__("the server has no time for this request now: repeat it later")
+        self.headers = {"Retry-After": f"{RETRY_SECONDS}"}
+
+
 class Queue(Generic[W]):
-    """What waits, by payer."""
+    """What waits, by payer and rank."""
 
     def __init__(self, charges: Charges) -> None:
-        self._charges, self._waiting = charges, dict[Payer, deque[W]]()
+        self._charges, self._waiting = charges, dict[Payer, dict[Rank, deque[W]]]()
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def put(self, payer: Payer, what: W) -> None:
-        self._waiting.setdefault(payer, deque()).append(what)
+    def put(self, payer: Payer, what: W, rank: Rank = Rank.RUNNING) -> None:
+        self._waiting.setdefault(payer, {}).setdefault(rank, deque()).append(what)
 
     def next(self, may: Callable[[Payer], bool] = lambda _: True) -> tuple[Payer, W] | None:
-        """The oldest of the payer with the least charge, among those that may go now; None: nobody may."""
+        """What goes first of the payer with the least charge, among those that may go now; None: nobody may."""
         payer = self._charges.least(filter(may, self._waiting))
         if payer is None:
             return None
         theirs = self._waiting[payer]
-        what = theirs.popleft()
+        rank = min(theirs)
+        what = theirs[rank].popleft()
+        if not theirs[rank]:
+            del theirs[rank]
         if not theirs:
             del self._waiting[payer]
         return payer, what
+
+
+async def in_time(turn: asyncio.Future[None]) -> None:
+    """Raises NoTime."""
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            await turn
+    except TimeoutError:
+        raise NoTime from None
 
 
 class Turns:
@@ -153,23 +185,23 @@ class Turns:
         self._charges, self._queue = charges, Queue[Callable[[], object]](charges)
         self._taken = False  # the turn of this round; what waits gets that of the next one
 
-    def enqueue(self, payer: Payer, action: Callable[[], object]) -> None:
+    def enqueue(self, payer: Payer, action: Callable[[], object], rank: Rank = Rank.RUNNING) -> None:
         """Call it at the turn of its payer, who is charged for it."""
         if self._taken:
-            self._queue.put(payer, action)
+            self._queue.put(payer, action, rank)
         else:
             self._take(payer, action)
 
-    async def wait(self, payer: Payer) -> None:
-        """Until it is the turn of this payer."""
+    async def wait(self, payer: Payer, rank: Rank) -> None:
+        """Until it is the turn of this payer; raises NoTime."""
         turn = asyncio.get_running_loop().create_future()
 
         def begin() -> None:
             if not turn.done():  # the request may have been cancelled
                 turn.set_result(None)
 
-        self.enqueue(payer, begin)
-        await turn
+        self.enqueue(payer, begin, rank)
+        await in_time(turn)
 
     def _take(self, payer: Payer, action: Callable[[], object]) -> None:
         self._taken = True
@@ -192,14 +224,14 @@ class Places:
         self._at_once, self._of_a_payer, self._running = at_once, of_a_payer, Counter[str]()
 
     @asynccontextmanager
-    async def of(self, payer: Payer) -> AsyncIterator[None]:
-        """A place for a payer, at its turn, until the end of the block."""
+    async def of(self, payer: Payer, rank: Rank) -> AsyncIterator[None]:
+        """A place for a payer, at its turn, until the end of the block; raises NoTime."""
         turn = asyncio.get_running_loop().create_future()
-        self._queue.put(payer, turn)
+        self._queue.put(payer, turn, rank)
         self._start()
         try:
-            await turn
-        except asyncio.CancelledError:
+            await in_time(turn)
+        except (NoTime, asyncio.CancelledError):
             if not turn.cancelled():  # it was its turn already
                 self._end(payer)
             raise
@@ -239,8 +271,8 @@ class Lane(Places):
         # The payer that asked last, and when another one than before asked.
         self._asked, self._changed = "", -math.inf
 
-    async def run(self, payer: Payer, function: Callable[[], T]) -> T:
-        """Call a function in a thread at the turn of its payer, who is charged for it."""
+    async def run(self, payer: Payer, function: Callable[[], T], rank: Rank = Rank.OTHERS) -> T:
+        """Call a function in a thread at the turn of its payer, who is charged for it; raises NoTime."""
         if self._asked not in ("", payer.group):
             self._changed = self._charges.now
         self._asked = payer.group
@@ -249,7 +281,7 @@ class Lane(Places):
             with self._charges.charging(payer):
                 return function()
 
-        async with self.of(payer):
+        async with self.of(payer, rank):
             return await asyncio.get_running_loop().run_in_executor(self._threads, charged)
 
     @property
