@@ -1,4 +1,4 @@
-"""What reading a ledger of 1,000,000 tasks costs: status, views, reports, dashboards.
+"""What reading a ledger of 1,000,000 tasks costs: status, views, reports.
 
     python benchmarks/large_ledger.py                     all parts, about twenty minutes
     python benchmarks/large_ledger.py overview            the overview of a campaign and `langford status`
@@ -6,7 +6,6 @@
     python benchmarks/large_ledger.py reading             export, tasks and the slowest tasks: their memory
     python benchmarks/large_ledger.py campaigns           1,000 campaigns: an idle server, and `langford status`
     python benchmarks/large_ledger.py report              a report of 131,328 tasks as HTML and as PDF
-    python benchmarks/large_ledger.py dashboards          20 open dashboards beside 200 workers
 
 Each part makes its ledgers first.  --folder keeps them and the reports there; a ledger for reports that exists
 there is used again.
@@ -19,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from harness import Report, add_choice, parser_of, run
-from ledger_parts import campaigns, dashboards, overview, reading, report, views
+from ledger_parts import campaigns, overview, reading, report, views
 
 PARTS = {
     "overview": overview.measure,
@@ -27,7 +26,6 @@ PARTS = {
     "report": report.measure,
     "reading": reading.measure,
     "campaigns": campaigns.measure,
-    "dashboards": dashboards.measure,
 }
 
 

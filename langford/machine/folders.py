@@ -87,7 +87,7 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
             continue
         if not stat.S_ISDIR(status.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), part)
-        is_open = _is_open(part, status)
+        is_open = _is_open(status)
         if is_open and not left:
             return f"other users can write to {named}, and may have done so: {remedy}"
         if is_open and not status.st_mode & stat.S_ISVTX:
@@ -97,13 +97,13 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
     return None
 
 
-def _is_open(part: str, status: os.stat_result) -> bool:
+def _is_open(status: os.stat_result) -> bool:
     """Whether anybody but the owner of a folder may write to it."""
-    by_group = status.st_mode & stat.S_IWGRP and not _has_group_alone(part, status)
+    by_group = status.st_mode & stat.S_IWGRP and not _has_group_alone(status)
     return bool(status.st_mode & stat.S_IWOTH or by_group)
 
 
-def _has_group_alone(part: str, status: os.stat_result) -> bool:
+def _has_group_alone(status: os.stat_result) -> bool:
     """Whether the group of a folder is its owner's own one, without another member.
 
     Many systems give every user such a group, of the same name, and let it write to what the user makes.
@@ -113,15 +113,7 @@ def _has_group_alone(part: str, status: os.stat_result) -> bool:
     except KeyError:
         return False
     is_own = (owner.pw_gid, owner.pw_name) == (group.gr_gid, group.gr_name)
-    return is_own and {*group.gr_mem} <= {owner.pw_name} and not _has_access_list(part)
-
-
-def _has_access_list(part: str) -> bool:
-    """Whether a list grants further users access, within what the mode says of the group."""
-    try:
-        return bool(os.getxattr(part, "system.posix_acl_access", follow_symlinks=False))
-    except (AttributeError, OSError):  # the system, or its file system, has no such lists
-        return False
+    return is_own and {*group.gr_mem} <= {owner.pw_name}
 
 
 def _name_of(user: int) -> str:

@@ -290,7 +290,8 @@ def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert "mine.jsonl.gz" in done.stdout
     assert "no campaign 'mine'" in langford("result", "mine").stderr
-    assert langford("import", "mine.jsonl.gz").returncode == 0
+    assert "  created   the campaign mine: L(2,8) by " in langford("import", "mine.jsonl.gz").stdout
+    assert "created" not in langford("import", "mine.jsonl.gz").stdout
     assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")
 
 

@@ -87,7 +87,8 @@ def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
     assert exported == {"campaign": NAME, **results, **named, **NOTHING_PROMISED}
     for new in (TASKS, 0):
         imported = tell("import", "e.gz", "--ledger", "other.db")
-        assert imported["files"] == [{"file": "e.gz", "campaign": NAME, "new": new, **NOTHING_PROMISED}]
+        said = {"file": "e.gz", "campaign": NAME, "created": bool(new), "new": new}
+        assert imported["files"] == [{**said, **NOTHING_PROMISED}]
         [counted] = imported["counts"]
         assert (counted["campaign"], counted["count"], counted["agrees"]) == (NAME, str(COUNT), True)
         assert counted == tell("result", NAME, "--ledger", "other.db")

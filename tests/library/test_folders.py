@@ -7,7 +7,6 @@ import os
 import pwd
 import shutil
 import stat
-import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -77,19 +76,6 @@ def test_a_stranger_plants_code_where_a_folder_is_not_private_and_only_there(
         ["sh", "-c", PLANT, "sh", over, place], user=STRANGER, group=STRANGER, extra_groups=[], check=False
     )
     assert (place / "code").exists() != private
-
-
-@as_root
-def test_an_access_list_counts_as_what_it_grants(top: Path) -> None:
-    place = made(top / "folder", 0o770)
-    assert objection(place) is None  # its group is root's, in which there is nobody else
-    everybody = 0xFFFFFFFF
-    entries = [(1, 7, everybody), (2, 7, STRANGER), (4, 5, everybody), (16, 7, everybody), (32, 0, everybody)]
-    granted = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
-    os.setxattr(place, "system.posix_acl_access", granted)
-    subprocess.run(["touch", place / "code"], user=STRANGER, group=STRANGER, extra_groups=[], check=True)
-    assert stat.S_IMODE(place.stat().st_mode) == 0o770
-    assert objection(place) == "other users can write to it, and may have done so: delete it"
 
 
 @pytest.mark.parametrize(

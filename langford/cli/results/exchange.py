@@ -166,6 +166,8 @@ def import_(
     A campaign that is complete afterwards is merged, and its count is compared with the
     published one.
 
+    A campaign that the ledger lacks is created, which is printed.
+
     A promise (--replicate) is imported too; the larger one applies.  Confirmations in a file do not count
     as votes here.
     """
@@ -178,14 +180,18 @@ def import_(
     with Ledger(address, create=True) as ledger:
         campaigns: dict[str, Campaign] = {}
         for file, export in zip(files, chain([first], exports), strict=True):
+            is_new = not ledger.has(export.name)
             campaign, events = exchange.take(ledger, file, export)
             by_kind = {str(kind): events.count(kind) for kind in dict.fromkeys(events) if kind}
             new = events.count(None)
             promise = promise_document(export.promise)
-            imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind, **promise})
+            words = {"file": str(file), "campaign": campaign.name, "created": is_new, "new": new}
+            imported.append({**words, **by_kind, **promise})
             if not as_json:
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
                 show(f"{reading.in_words(file)}: {several(new, 'new result')} of {campaign.name}{notes}")
+                if is_new:
+                    show(f"  created   the campaign {campaign.name}: {campaign.key}")
                 show(f"  promise   {in_words(export.promise)}, as the file says")
             campaigns[campaign.name] = ledger.named(campaign.name)
         for campaign in campaigns.values():
