@@ -36,6 +36,7 @@ from db.look.overview.processes import with_ends
 from db.look.overview.records import Overview
 from db.records import (
     IN_LEDGER,
+    NO_SECONDS,
     NO_STEPS,
     CampaignInfo,
     CampaignRecord,
@@ -270,7 +271,11 @@ class Campaign:
 
     @retried
     def renew(
-        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+        self,
+        credentials: Collection[Credential],
+        seconds: float,
+        steps: Mapping[int, int] = NO_STEPS,
+        computed: Mapping[int, float] = NO_SECONDS,
     ) -> set[int]:
         """Move deadlines; returns the attempts that still run.
 
@@ -282,6 +287,7 @@ class Campaign:
             credentials: of the attempts; those of another campaign are omitted.
             seconds: from now to the new deadline, as far as the terms allow.
             steps: how many steps some of the attempts have done, by attempt.
+            computed: for how many seconds some of them were computed, by attempt; 0: it has not begun.
         """
         with self._changing_attempts() as transaction:
             attempts = owned.attempts(transaction, self.record, credentials)
@@ -292,11 +298,15 @@ class Campaign:
                 for attempt, row in attempts.items()
                 if row.age <= longest or steps.get(attempt, -1) > (-1 if row.steps is None else row.steps)
             ]
-            return leases.renew(transaction, list(attempts), extended, min(seconds, longest), steps)
+            return leases.renew(transaction, list(attempts), extended, min(seconds, longest), steps, computed)
 
     @retried
     def release(
-        self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
+        self,
+        credentials: Collection[Credential],
+        outcome: Outcome = Outcome.RELEASED,
+        note: str | None = None,
+        computed: Mapping[int, float] = NO_SECONDS,
     ) -> None:
         """Return unfinished tasks to the queue; neither release nor preemption counts as a failure.
 
@@ -304,35 +314,39 @@ class Campaign:
             credentials: of their attempts.
             outcome: released, or preempted.
             note: why, for people; None: nothing to say.
+            computed: see :meth:`renew`.
         """
         with self._changing_attempts() as transaction:
             tasks = owned.tasks(transaction, self.record, credentials)
+            leases.note(transaction, {attempt: computed[attempt] for attempt in computed if attempt in tasks})
             transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
-    def die(self, credential: Credential, reason: str) -> bool:
+    def die(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
         """Record that the process that evaluated a task died; returns whether the task was set aside.
 
         Args:
             credential: of the attempt.
             reason: for people.
+            computed: for how many seconds the task was computed; None: unknown.
         """
-        return self._complain(credential, Outcome.DIED, reason)
+        return self._complain(credential, Outcome.DIED, reason, computed)
 
-    def fail(self, credential: Credential, reason: str) -> bool:
+    def fail(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
         """Record that the task itself failed; returns whether it was set aside, after too many failures.
 
         Args:
             credential: of the attempt.
             reason: for people.
+            computed: see :meth:`die`.
         """
-        return self._complain(credential, Outcome.FAILED, reason)
+        return self._complain(credential, Outcome.FAILED, reason, computed)
 
     @retried
-    def _complain(self, credential: Credential, outcome: Outcome, reason: str) -> bool:
+    def _complain(self, credential: Credential, outcome: Outcome, reason: str, computed: float | None) -> bool:
         with self._changing_attempts() as transaction:
             tasks = owned.tasks(transaction, self.record, [credential])
             return any(
-                complaints.complain(transaction, attempt, index, outcome, reason)
+                complaints.complain(transaction, attempt, index, outcome, reason, computed)
                 for attempt, index in tasks.items()
             )
 
@@ -627,16 +641,15 @@ class Campaign:
         with self.reading(snapshot=True) as transaction:
             return history(transaction, self.record, self.database.where, self.plan.work)
 
-    def overview(self, timeline: bool = True, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
+    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
         """Progress, speed, time left, workers and warnings.
 
         Args:
-            timeline: takes a tenth of the time; without it, it is empty.
             folders: watched in addition to that of the ledger, by their name in warnings.
         """
         disks = {**self.database.folders, **folders}
         with self.reading(snapshot=True) as transaction:
-            return with_ends(self._overviews.read(transaction, self.record, disks, timeline))
+            return with_ends(self._overviews.read(transaction, self.record, disks))
 
     def holders_in_words(self) -> str:
         """Who holds leases of the campaign, and how many; "" if nobody does."""

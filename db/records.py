@@ -16,6 +16,8 @@ from langford.methods import MAX_SEED, PlanKey
 
 NO_STEPS: Mapping[int, int] = MappingProxyType({})
 """The steps of attempts, by attempt, when none are reported."""
+NO_SECONDS: Mapping[int, float] = MappingProxyType({})
+"""For how many seconds attempts were computed, by attempt, when nothing is said."""
 
 
 @dataclass(frozen=True)

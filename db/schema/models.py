@@ -173,7 +173,7 @@ class Attempt(Base):
             postgres="ended IS NULL AND NOT copied",
         ),
         Index("attempt_task", "campaign_id", "task_index"),
-        Index("attempt_worker", "worker_id", "ended", "outcome", "granted", "began"),
+        Index("attempt_worker", "worker_id", "ended", "outcome", "granted", "began", "computed"),
     )
     id: Mapped[int] = column("The fencing token.", Integer, primary_key=True)
     campaign_id: Mapped[int]
@@ -200,6 +200,10 @@ class Attempt(Base):
     )
     steps: Mapped[int | None] = column(
         "Steps made at the last renewal, see :mod:`langford.machine.process`; None: it had not begun.", BigInteger
+    )
+    computed: Mapped[float | None] = column(
+        "For how many seconds it was computed, as its worker last said; 0: it had not begun, None: the worker said "
+        "nothing."
     )
     ended: Mapped[float | None] = column("When; None while the attempt runs.")
     outcome: Mapped[str | None] = column(

@@ -40,10 +40,7 @@ class View:
 CAMPAIGN = "Name of the campaign."
 SLURM = 'SLURM job as in the name of its log, "1234", or "1234_7" for index 7 of an array; null outside of SLURM.'
 TIMES = "ISO 8601, UTC."
-LENGTH = (
-    "From the start of computing; where the worker did not report it, from when a device of it was free, or at the "
-    "earliest from the grant."
-)
+SAID = "As far as the worker said."
 
 
 def _slurm(worker: Any) -> ColumnElement[str]:
@@ -113,7 +110,7 @@ def workers() -> View:
     )
     # The index of attempts by worker contains all that is needed of them.
     in_time = Attempt.outcome.in_(measures.DELIVERED)
-    length = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
+    length = func.coalesce(Attempt.computed, 0.0)
     numbers = (
         select(
             Attempt.worker_id,
@@ -174,9 +171,9 @@ def workers() -> View:
             "superseded": (number["superseded"], "Attempts that delivered a further result of their task."),
             "busy_seconds": (
                 number["seconds"] + number["late_seconds"],
-                f"Total time of the attempts that brought a result. {LENGTH}",
+                f"Seconds for which the attempts that brought a result were computed. {SAID}",
             ),
-            "lost_seconds": (number["lost_seconds"], f"Total time of the lost ones. {LENGTH}"),
+            "lost_seconds": (number["lost_seconds"], f"Seconds for which the lost ones were computed. {SAID}"),
             "results": (
                 number["in_time"] + number["late"],
                 "Results that it delivered: done, superseded, and late ones of attempts that had ended.",
@@ -239,6 +236,7 @@ def lost_time() -> View:
             func.min(cut.c.ended).label("first"),
             func.max(cut.c.ended).label("last"),
             _number(measures.unbegun(cut)).label("unbegun"),
+            _number(measures.unknown(cut)).label("unknown"),
         )
         .where(cut.c.late == 0)
         .group_by(cut.c.campaign_id, cut.c.outcome)
@@ -254,13 +252,17 @@ def lost_time() -> View:
                 numbers.c.attempts,
                 "Number of lost attempts: they began, and ended in this way without a result, not even a late one.",
             ),
-            "seconds": (numbers.c.seconds, f"Their total time. {LENGTH}"),
+            "seconds": (numbers.c.seconds, f"For how many seconds they were computed. {SAID}"),
             "longest": (numbers.c.longest, "Seconds of the longest; null: none was lost."),
             "first": (Iso(numbers.c.first), f"When the first attempt ended so. {TIMES}"),
             "last": (Iso(numbers.c.last), f"When the last one ended so. {TIMES}"),
             "unbegun": (
                 numbers.c.unbegun,
                 "How many more ended in this way before computing began: they cost nothing.",
+            ),
+            "unknown": (
+                numbers.c.unknown,
+                "How many more ended in this way before their workers said anything of them.",
             ),
         },
         select().select_from(Campaign).join(numbers, numbers.c.campaign_id == Campaign.id),

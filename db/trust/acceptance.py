@@ -122,7 +122,7 @@ def accept(
     if further:
         testifying = [row.delivery for row in further]
         superseded = [delivery.attempt for delivery in testifying]
-        results.note_began(transaction, testifying, attempts)
+        results.note_times(transaction, testifying, attempts)
         transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         witnesses.testify(transaction, testifying)
     confirming = sum(row.value == accepted[row.index][0] for row in further)
@@ -156,7 +156,8 @@ def _record(
     for row, receipt in zip(judged, receipts, strict=True):
         attempt_id = row.delivery.attempt
         if row.fault is not None:
-            complaints.complain(transaction, attempt_id, row.index, Outcome.FAILED, row.fault)
+            seconds = row.delivery.evaluation.seconds
+            complaints.complain(transaction, attempt_id, row.index, Outcome.FAILED, row.fault, seconds)
             if most_refusals > 0:
                 transitions.record(transaction, EventKind.REFUSED, row.index, attempt_id, row.fault)
             most_refusals -= 1

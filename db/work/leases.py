@@ -7,12 +7,14 @@ only once.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 
 from sqlalchemy import (
     ColumnElement,
     Float,
     Integer,
     String,
+    Update,
     and_,
     bindparam,
     case,
@@ -26,7 +28,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import Lease
 from db.schema.declaring import aliased
-from db.schema.dialects import Now, among
+from db.schema.dialects import Now, among, given
 from db.schema.models import Attempt, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
@@ -220,14 +222,36 @@ def renew(
     extended: Collection[int],
     seconds: float,
     steps: Mapping[int, int],
+    computed: Mapping[int, float],
 ) -> set[int]:
     """Move the deadlines of ``extended`` to ``seconds`` from now; returns the attempts that run.
 
-    ``steps``: steps that were made in some of them, by attempt.
+    ``steps``, ``computed``: steps that were made in some of them, and seconds for which they were computed.
     """
     transaction.connection.execute(_RENEW, {"attempts": extended, "seconds": seconds})
     running = set(transaction.connection.scalars(_RENEWED, {"attempts": attempts}))
     notes = [{"attempt": attempt, "made": made} for attempt, made in sorted(steps.items()) if attempt in running]
     if notes:
         transaction.connection.execute(_NOTE_STEPS, notes)
+    note(transaction, {attempt: computed[attempt] for attempt in computed if attempt in running})
     return running
+
+
+@cache
+def _noting(dialect: str) -> Update:
+    attempt, said = given(dialect, [Attempt.id, Attempt.computed]).subquery("said").c
+    age = Now() - Attempt.granted
+    # A worker may say anything, and messages may overtake each other.
+    return (
+        update(Attempt)
+        .where(Attempt.id == attempt, Attempt.ended.is_(None))
+        .where(or_(Attempt.computed.is_(None), Attempt.computed < said))
+        .values(computed=case((said <= age, said), (age > 0, age), else_=0.0))
+    )
+
+
+def note(transaction: Transaction, computed: Mapping[int, float]) -> None:
+    """Note for how many seconds some running attempts were computed, at most since their leases began."""
+    if computed:
+        rows = [{"id": attempt, "computed": seconds} for attempt, seconds in sorted(computed.items())]
+        transaction.change(_noting(transaction.dialect), rows=rows)

@@ -10,7 +10,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Float, String, Update, bindparam, case, column, false, select, true, update
+from sqlalchemy import Float, String, Update, bindparam, case, column, false, func, select, true, update
 from sqlalchemy import insert as db_insert
 
 from db.attempts import Delivery
@@ -117,14 +117,17 @@ def row_of(delivery: Delivery) -> dict[str, Any]:
 
 
 @cache
-def _beginning(dialect: str) -> Update:
-    attempt, began = given(dialect, [Attempt.id, Attempt.began]).subquery("reported").c
-    return update(Attempt).where(Attempt.id == attempt).values(began=case((began > Now(), Now()), else_=began))
+def _timing(dialect: str) -> Update:
+    attempt, began, computed = given(dialect, [Attempt.id, Attempt.began, Attempt.computed]).subquery("reported").c
+    times = {"began": case((began > Now(), Now()), else_=began), "computed": computed}
+    return update(Attempt).where(Attempt.id == attempt).values(**times)
 
 
 @cache
 def _completing(dialect: str) -> Update:
-    return _beginning(dialect).values(ended=Now(), outcome=Outcome.DONE).where(Attempt.ended.is_(None))
+    # An attempt whose result came late has ended already.
+    outcome = case((Attempt.ended.is_(None), Outcome.DONE.value), else_=Attempt.outcome)
+    return _timing(dialect).values(ended=func.coalesce(Attempt.ended, Now()), outcome=outcome)
 
 
 def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]) -> None:
@@ -136,11 +139,11 @@ def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapp
     set_state(transaction, [delivery.index for delivery in first], TaskState.DONE)
 
 
-def note_began(
+def note_times(
     transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
 ) -> None:
-    """Not before the grant, and not after now."""
-    transaction.connection.execute(_beginning(transaction.dialect), {"rows": _rows(deliveries, attempts)})
+    """When computing began, not before the grant and not after now, and how long it took."""
+    transaction.connection.execute(_timing(transaction.dialect), {"rows": _rows(deliveries, attempts)})
 
 
 def _rows(
@@ -151,5 +154,5 @@ def _rows(
         began = delivery.evaluation.began
         if began is not None:
             began = max(began, attempts[delivery.attempt].granted)
-        rows.append({"id": delivery.attempt, "began": began})
+        rows.append({"id": delivery.attempt, "began": began, "computed": delivery.evaluation.seconds})
     return rows

@@ -73,9 +73,8 @@ class ExecutorPool:
         return list(self._futures)
 
     @property
-    def computing(self) -> dict[int, int | None]:
-        """Nothing: an executor does not tell when it begins a task, so none is taken for one that hangs."""
-        return {}
+    def computing(self) -> None:
+        """An executor does not tell when it begins a task, so none is taken for one that hangs."""
 
     @property
     def compiles(self) -> bool:

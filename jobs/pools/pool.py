@@ -52,8 +52,11 @@ class Pool(Protocol):
         """Tokens of all submitted tasks whose outcome is not known yet."""
 
     @property
-    def computing(self) -> dict[int, int | None]:
-        """By token the steps that the evaluation of each task has made; None where its worker has not begun it."""
+    def computing(self) -> dict[int, int | None] | None:
+        """By token the steps that the evaluation of each task has made; None where its worker has not begun it.
+
+        None: the pool does not tell when it begins a task.
+        """
 
     @property
     def compiles(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Protocol
 from db import Credential, Delivery, Lease, Receipt
 from db.identity import Identity
 from db.look.overview.records import Overview
-from db.records import NO_STEPS, CampaignInfo, Transport
+from db.records import NO_SECONDS, NO_STEPS, CampaignInfo, Transport
 from db.states import Ending, Outcome
 
 
@@ -26,12 +26,8 @@ class Campaign(Protocol):
     def expire_the_dead(self) -> None:
         """End the leases of workers that are known to be dead; of a remote campaign none is known."""
 
-    def overview(self, timeline: bool = True) -> Overview:
-        """Its speed, time left, workers and warnings.
-
-        Args:
-            timeline: whether its history is needed; without it, that may be left out.
-        """
+    def overview(self) -> Overview:
+        """Its speed, time left, workers and warnings."""
 
     def enrol(self, identity: Identity) -> float | None:
         """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown.
@@ -62,7 +58,11 @@ class Campaign(Protocol):
         """
 
     def renew(
-        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+        self,
+        credentials: Collection[Credential],
+        seconds: float,
+        steps: Mapping[int, int] = NO_STEPS,
+        computed: Mapping[int, float] = NO_SECONDS,
     ) -> set[int]:
         """Move deadlines; returns the attempts that still run.
 
@@ -70,31 +70,41 @@ class Campaign(Protocol):
             credentials: of the attempts.
             seconds: from now to the new deadline.
             steps: how many steps some of the attempts have done, by attempt: a sign of life.
+            computed: for how many seconds some of them were computed, by attempt; 0: it has not begun.
         """
 
-    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
+    def release(
+        self,
+        credentials: Collection[Credential],
+        outcome: Outcome,
+        note: str | None,
+        computed: Mapping[int, float] = NO_SECONDS,
+    ) -> None:
         """Give tasks back unfinished, which counts for no failure.
 
         Args:
             credentials: of their attempts.
             outcome: released, or preempted.
             note: why, for people; None: nothing to say.
+            computed: see :meth:`renew`.
         """
 
-    def fail(self, credential: Credential, reason: str) -> bool:
+    def fail(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
         """Record that the task itself failed; returns whether it was set aside.
 
         Args:
             credential: of the attempt.
             reason: for people.
+            computed: for how many seconds the task was computed; None: unknown.
         """
 
-    def die(self, credential: Credential, reason: str) -> bool:
+    def die(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
         """Record that the process that evaluated a task died; returns whether the task was set aside.
 
         Args:
             credential: of the attempt.
             reason: for people.
+            computed: for how many seconds the task was computed; None: unknown.
         """
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:

@@ -33,6 +33,7 @@ class FailedTask:
     lease: Lease
     reason: str
     died: bool
+    computed: float | None  # for how many seconds; None: unknown
 
 
 class Outgoing:
@@ -173,7 +174,7 @@ class Outgoing:
     def _tell(self, failure: FailedTask) -> bool:
         tell = self._campaign.die if failure.died else self._campaign.fail
         with suppress(RequestRefused):  # it would be refused again
-            return tell(failure.lease, failure.reason)
+            return tell(failure.lease, failure.reason, failure.computed)
         return False
 
     def _waiting(self) -> list[Delivery]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, TypeVar
 from urllib.parse import quote
 
 from msgspec import Meta
@@ -13,13 +13,14 @@ from db import Credential, Delivery, Lease, Receipt
 from db.identity import Identity
 from db.look.overview.records import Overview
 from db.messages import BadMessage
-from db.records import NO_STEPS, CampaignInfo, Transport
+from db.records import NO_SECONDS, NO_STEPS, CampaignInfo, Transport
 from db.states import Ending, Outcome
 from jobs.reach import wire
 from jobs.reach.requests import CampaignReplaced, Requests, understood
 from jobs.reach.wire import A, Operation, Q
 from langford.errors import BadInput
 
+N = TypeVar("N", int, float)
 MAX_REASON = 1_000
 """Characters of a reason or a note that are sent."""
 Campaigns = Annotated[list[wire.Listed], Meta(max_length=wire.MAX_CAMPAIGNS)]
@@ -93,7 +94,7 @@ class RemoteCampaign:
     def expire_the_dead(self) -> None:
         """Nothing: whether a worker of another machine lives is not known here."""
 
-    def overview(self, timeline: bool = True) -> Overview:
+    def overview(self) -> Overview:
         return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
@@ -121,25 +122,36 @@ class RemoteCampaign:
         )
 
     def renew(
-        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+        self,
+        credentials: Collection[Credential],
+        seconds: float,
+        steps: Mapping[int, int] = NO_STEPS,
+        computed: Mapping[int, float] = NO_SECONDS,
     ) -> set[int]:
         running: set[int] = set()
         for attempts in _parts(credentials):
-            made = [(shown.attempt, steps[shown.attempt]) for shown in attempts if shown.attempt in steps]
-            request = wire.Renewal(attempts=attempts, seconds=seconds, steps=made)
+            made, known = _of(attempts, steps), _of(attempts, computed)
+            request = wire.Renewal(attempts=attempts, seconds=seconds, steps=list(made), computed=known)
             running.update(self._post(wire.RENEW, request).running)
         return running
 
-    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
+    def release(
+        self,
+        credentials: Collection[Credential],
+        outcome: Outcome,
+        note: str | None,
+        computed: Mapping[int, float] = NO_SECONDS,
+    ) -> None:
+        why = _storable(note or "end")
         for attempts in _parts(credentials):
-            request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note or "end"))
-            self._post(wire.RELEASE, request)
+            known = _of(attempts, computed)
+            self._post(wire.RELEASE, wire.Release(attempts=attempts, outcome=outcome, note=why, computed=known))
 
-    def fail(self, credential: Credential, reason: str) -> bool:
-        return self._post(wire.FAIL, _end(credential, reason)).set_aside
+    def fail(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
+        return self._post(wire.FAIL, _end(credential, reason, computed)).set_aside
 
-    def die(self, credential: Credential, reason: str) -> bool:
-        return self._post(wire.DIE, _end(credential, reason)).set_aside
+    def die(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
+        return self._post(wire.DIE, _end(credential, reason, computed)).set_aside
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         return self._of_each(deliveries, self._post(wire.DELIVER, self._results(deliveries)))
@@ -171,8 +183,12 @@ class RemoteCampaign:
         return self._requests.post(operation.answer, self._address, operation.path, request)
 
 
-def _end(credential: Credential, reason: str) -> wire.End:
-    return wire.End(credential.attempt, credential.nonce, reason=_storable(reason))
+def _end(credential: Credential, reason: str, computed: float | None) -> wire.End:
+    return wire.End(credential.attempt, credential.nonce, reason=_storable(reason), computed=computed)
+
+
+def _of(attempts: Sequence[Credential], said: Mapping[int, N]) -> tuple[tuple[int, N], ...]:
+    return tuple((shown.attempt, said[shown.attempt]) for shown in attempts if shown.attempt in said)
 
 
 def _storable(text: str) -> str:

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 
 from db.attempts import Credential, Delivery, Lease, Receipt
 from db.identity import Identity
-from db.messages import BadMessage, Count, Message, Moment, Real, Text, Uuid
+from db.messages import BadMessage, Count, Message, Moment, Real, Seconds, Text, Uuid
 from db.states import Ending, Outcome, Role
 from langford.errors import LangfordError
 
@@ -53,17 +53,19 @@ class LeaseRequest(Message, frozen=True, kw_only=True):
 
 
 class Renewal(Message, frozen=True, kw_only=True):
-    """Leases that shall last ``seconds`` more; ``steps``: pairs of an attempt and the steps that it has done."""
+    """Leases that shall last ``seconds`` more."""
 
     attempts: Annotated[list[Credential], Several]
     seconds: Real
-    steps: Annotated[list[tuple[Count, Count]], Several]
+    steps: Annotated[list[tuple[Count, Count]], Several]  # pairs of an attempt and the steps that it has done
+    computed: Annotated[tuple[tuple[Count, Seconds], ...], Several] = ()  # and the seconds that it was computed
 
 
 class Release(Message, frozen=True, kw_only=True):
     attempts: Annotated[list[Credential], Several]
     outcome: Outcome
     note: Text
+    computed: Annotated[tuple[tuple[Count, Seconds], ...], Several] = ()  # as in a renewal
 
     def __post_init__(self) -> None:
         if self.outcome not in (Outcome.RELEASED, Outcome.PREEMPTED):
@@ -74,6 +76,7 @@ class End(Credential, frozen=True, kw_only=True):
     """An attempt that failed, or whose process died, and why."""
 
     reason: Text
+    computed: Seconds | None = None  # for how long; None: unknown
 
 
 class Results(Message, frozen=True, kw_only=True):

@@ -120,12 +120,12 @@ class TimeLimit:
 
         Args:
             work: of the task, in the plan's unit.
-            computed: seconds of its evaluation so far; None: it has not begun.
+            computed: seconds of its evaluation so far; 0: it has not begun, None: unknown.
         """
         if self.left > 0:
             return True
-        if computed is None or computed < -self.left:
-            return False  # it has begun after the limit
+        if not computed or computed < -self.left:
+            return False  # it has begun after the limit, or not at all
         return computed < OVERRUN * (self._speed.expected(work) or 0.0)
 
 
@@ -150,9 +150,10 @@ class Watch:
         """
         self._speed, self._patience, self._clock = speed, patience, clock
         self._seconds: dict[tuple[int, bool], float] = {}
+        self._tells = True
         self._looked = self._clock.monotonic()
 
-    def look(self, computing: Mapping[int, int | None]) -> None:
+    def look(self, computing: Mapping[int, int | None] | None) -> None:
         """Count the time since the last look for the tasks that are evaluated now.
 
         Args:
@@ -160,17 +161,18 @@ class Watch:
         """
         now = self._clock.monotonic()
         passed, self._looked = min(now - self._looked, MAX_LOOK), now
-        tasks = [(token, steps is not None) for token, steps in computing.items()]
+        self._tells = computing is not None
+        tasks = [(token, steps is not None) for token, steps in (computing or {}).items()]
         # What is seen for the first time has just begun.
         self._seconds = {task: self._seconds.get(task, -passed) + passed for task in tasks}
 
     def seconds(self, token: int) -> float | None:
-        """For how long a task has been evaluated; None: it has not begun.
+        """For how long a task has been evaluated; 0: it has not begun, None: the pool does not tell.
 
         Args:
             token: the run's number for the task.
         """
-        return self._seconds.get((token, True))
+        return self._seconds.get((token, True), 0.0) if self._tells else None
 
     def overdue(self, token: int, work: float) -> str | None:
         """Why a task takes too long, for people; None while there is time.

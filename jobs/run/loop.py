@@ -7,7 +7,7 @@ expire, or the next run on this host releases them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -204,17 +204,18 @@ class Run:
         return self._limit.is_worth_waiting_for(self._leases[token].work, self._watch.seconds(token))
 
     def _return_stock(self) -> None:
-        unused = [self._leases.pop(token) for token in self._stock]
+        unused = {token: self._leases.pop(token) for token in self._stock}
         self._stock = []
         if unused:
-            self._source.release(unused, Outcome.RELEASED, OUT_OF_TIME)
+            self._source.release(unused.values(), Outcome.RELEASED, OUT_OF_TIME, self._computed(unused))
 
     def _look(self, pool: Pool) -> None:
         """Renew the leases, and end the processes of tasks that exceed their limit of time."""
-        computing = pool.computing
+        found = pool.computing
+        self._watch.look(found)
+        computing = found or {}
         steps = {self._leases[token].attempt: made for token, made in computing.items() if made is not None}
-        self._source.attend(self._leases.values(), steps)
-        self._watch.look(computing)
+        self._source.attend(self._leases.values(), steps, self._computed(self._leases))
         for token in computing:
             lease = self._leases[token]
             overdue = self._watch.overdue(token, lease.work)
@@ -225,8 +226,13 @@ class Run:
                 try:
                     pool.kill(token, reason)
                 except MachineFailed:
-                    self._source.die(self._leases.pop(token), reason)
+                    self._source.die(self._leases.pop(token), reason, self._watch.seconds(token))
                     raise
+
+    def _computed(self, leases: Mapping[int, Lease]) -> dict[int, float]:
+        """For how many seconds each task was evaluated, by attempt, where the pool tells; ``leases``: by token."""
+        seconds = {lease.attempt: self._watch.seconds(token) for token, lease in leases.items()}
+        return {attempt: passed for attempt, passed in seconds.items() if passed is not None}
 
     def _handle(self, messages: list[Finished | Failed | Died]) -> None:
         finished = [message for message in messages if isinstance(message, Finished)]
@@ -234,7 +240,8 @@ class Run:
             self._deliver(finished)
         for message in messages:
             if isinstance(message, Failed):
-                self._source.fail(self._leases.pop(message.token), message.reason)
+                computed = self._watch.seconds(message.token)
+                self._source.fail(self._leases.pop(message.token), message.reason, computed)
             elif isinstance(message, Died):
                 self._release(message)
 
@@ -252,15 +259,16 @@ class Run:
         """Give back the tasks of a worker process that died; the ledger counts the deaths on what it evaluated."""
         leases = {token: self._leases.pop(token) for token in message.tokens}
         self._console.say(f"{message.reason}; its tasks go back to the queue")
-        evaluated = leases.pop(message.evaluated, None) if message.evaluated is not None else None
-        self._source.release(leases.values(), Outcome.PREEMPTED, message.reason)
-        if evaluated is not None and self._source.die(evaluated, message.reason):
-            return  # it was the task, and no fault of this machine
+        evaluated = {token: leases.pop(token) for token in message.tokens if token == message.evaluated}
+        self._source.release(leases.values(), Outcome.PREEMPTED, message.reason, self._computed(leases))
+        for token, lease in evaluated.items():
+            if self._source.die(lease, message.reason, self._watch.seconds(token)):
+                return  # it was the task, and no fault of this machine
         self._effort.died(message.reason)
 
     def _give_back(self, outcome: Outcome, note: str | None) -> None:
         if self._leases:
-            self._source.release(self._leases.values(), outcome, note)
+            self._source.release(self._leases.values(), outcome, note, self._computed(self._leases))
             self._given_back = len(self._leases)
 
     def _step(self) -> Step:

@@ -17,7 +17,7 @@ from db import Delivery, Lease, Receipt
 from db.errors import Away, UnknownWorker
 from db.files.reading import agreed_plan
 from db.identity import Identity
-from db.records import CampaignInfo
+from db.records import NO_SECONDS, CampaignInfo
 from db.states import Ending, Outcome, TaskState
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
@@ -77,7 +77,7 @@ class TaskSource:
         self._idling = Backoff(*self._transport.idle_seconds, clock=clock)
         self.wait_seconds, self.tally = self._transport.look_seconds, Tally()
         self._last_overview = LastOverview(
-            lambda: campaign.overview(timeline=False), self.tally, self._transport.overview_seconds, clock
+            lambda: campaign.overview(), self.tally, self._transport.overview_seconds, clock
         )
         self._work: dict[int, float] = {}
         self._renewed = clock.monotonic()
@@ -181,56 +181,67 @@ class TaskSource:
         if not self._transport.is_remote:
             self._send()
 
-    def fail(self, lease: Lease, reason: str) -> None:
+    def fail(self, lease: Lease, reason: str, computed: float | None = None) -> None:
         """Note that the task itself failed; after some failures it is set aside.
 
         Args:
             lease: of the task.
             reason: for people.
+            computed: for how many seconds it was evaluated; None: unknown.
         """
-        self._outgoing.fail(FailedTask(lease, reason, died=False))
+        self._outgoing.fail(FailedTask(lease, reason, died=False, computed=computed))
         self._report()
 
-    def die(self, lease: Lease, reason: str) -> bool:
+    def die(self, lease: Lease, reason: str, computed: float | None = None) -> bool:
         """Note that the process died that evaluated a task; returns whether a task was set aside for that.
 
         Args:
             lease: of the task.
             reason: for people.
+            computed: see :meth:`fail`.
         """
-        self._outgoing.fail(FailedTask(lease, reason, died=True))
+        self._outgoing.fail(FailedTask(lease, reason, died=True, computed=computed))
         return self._report()
 
-    def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
+    def release(
+        self,
+        leases: Collection[Lease],
+        outcome: Outcome,
+        note: str | None,
+        computed: Mapping[int, float] = NO_SECONDS,
+    ) -> None:
         """Give tasks back unfinished; while the campaign is away, their leases expire instead.
 
         Args:
             leases: of the tasks.
-            outcome, note: see :meth:`jobs.reach.campaign.Campaign.release`.
+            outcome, note, computed: see :meth:`jobs.reach.campaign.Campaign.release`.
         """
         given_back = list(leases)
-        self._ask(lambda: self._campaign.release(given_back, outcome, note))
+        self._ask(lambda: self._campaign.release(given_back, outcome, note, computed))
 
-    def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
+    def attend(
+        self, leases: Collection[Lease], steps: Mapping[int, int], computed: Mapping[int, float] = NO_SECONDS
+    ) -> None:
         """Send what waits, renew the leases, and look at the campaign.
 
         Leases are renewed when a quarter of their time has passed, and at least every RENEWAL_SECONDS: a renewal
-        states the steps.
+        states the steps, and for how long each task was computed.
 
         Args:
             leases: all that the run has.
             steps: how far the tasks are that are evaluated now, by attempt.
+            computed: for how many seconds each was evaluated, by attempt, as far as that is known.
         """
         self._holding = bool(leases)
-        self._unless_refused(leases, lambda: self._attend(leases, steps))
+        self._unless_refused(leases, lambda: self._attend(leases, steps, computed))
 
-    def _attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
+    def _attend(self, leases: Collection[Lease], steps: Mapping[int, int], computed: Mapping[int, float]) -> None:
         self._send()
         self._report()
         if self._clock.monotonic() - self._renewed > min(self._lease_seconds / 4, RENEWAL_SECONDS):
             self._renewed = self._clock.monotonic()
             renewed = list(leases)
-            self._ask(lambda: self._campaign.renew(renewed, self._lease_seconds, steps))
+            self._ask(lambda: self._campaign.renew(renewed, self._lease_seconds, steps, computed))
         if not (self._patience.is_away or self._refusal):
             self._last_overview.refresh(self.known.work)
 

@@ -88,7 +88,7 @@ def changed(campaign: str, change: str, workers: Sequence[WorkerView]) -> None:
 
 
 def _one_left(worker: WorkerView) -> str:
-    ending, unfinished = worker.ending or "", worker.preempted.count
+    ending, unfinished = worker.ending or "", worker.lost.attempts
     how = ENDINGS.get(ending, ending or "for an unknown reason")
     return f"left: {how}" + (f"; it did not finish {several(unfinished, 'task')}" if unfinished else "")
 

@@ -63,10 +63,11 @@ def place(campaign: Campaign, start: float, worker: str, spans: list[tuple[float
     """
     for granted, began, ended in spans:
         [lease] = campaign.lease(worker, 1, 24 * HOUR)
-        times: dict[str, float] = {"granted": start + granted}
+        said = Attempt.deadline - Attempt.seconds - (start + began)  # with the lease: it is renewed now
+        times: dict[str, Any] = {"granted": start + granted, "computed": said}
         if ended is not None:
             campaign.deliver([delivery(lease, TRUE[lease.index], ended - began)])
-            times |= {"began": start + began, "ended": start + ended}
+            times |= {"began": start + began, "ended": start + ended, "computed": ended - began}
         with campaign.database.writing() as connection:
             connection.execute(update(Attempt).where(Attempt.id == lease.attempt).values(**times))
             if ended is not None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import select
@@ -114,6 +115,31 @@ def test_a_task_that_hangs_is_ended_after_the_patience(
     assert f"and {STEPS} steps: its process was killed; its tasks go back to the queue" in death
     assert outcomes(campaign, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
     assert campaign.merged().published == COUNT
+
+
+def test_a_worker_says_for_how_long_it_computed(
+    campaign: Campaign, clock: MovableClock, run: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With each renewal, of the task that hangs, and of the process that is killed for it."""
+    renew, die = Mock(wraps=campaign.renew), Mock(wraps=campaign.die)
+    monkeypatch.setattr(campaign, "renew", renew)
+    monkeypatch.setattr(campaign, "die", die)
+    run(SlowPool(clock, {SICK: math.inf}))
+    [(lease, _, killed)] = [call.args for call in die.call_args_list]
+    assert killed == pytest.approx(PATIENCE, abs=2.0)
+    said = [call.args[3].get(lease.attempt) for call in renew.call_args_list]
+    assert said[-1] == pytest.approx(LEASE_SECONDS / 4, abs=6.0)
+
+
+def test_a_pool_that_tells_nothing_says_nothing(
+    campaign: Campaign, clock: MovableClock, run: Go, monkeypatch: pytest.MonkeyPatch, console: KeptConsole
+) -> None:
+    """An executor does not tell when it begins a task."""
+    monkeypatch.setattr(SlowPool, "computing", None)
+    monkeypatch.setattr(console, "stop_reason", lambda: "SIGINT" if clock.monotonic() > 1060 else None)
+    run(slow(clock, 600.0))
+    with campaign.database.reading() as connection:
+        assert set(connection.scalars(select(Attempt.computed))) == {None}
 
 
 def test_steps_that_are_not_known_are_not_named(
@@ -281,9 +307,13 @@ def test_a_preempted_run_says_so_of_its_tasks_and_itself(
     signal: str, outcome: Outcome, ending: Ending, campaign: Campaign, clock: MovableClock, run: Go,
     console: KeptConsole, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    started = clock.monotonic()
+    started, release = clock.monotonic(), Mock(wraps=campaign.release)
     monkeypatch.setattr(console, "stop_reason", lambda: signal if clock.monotonic() > started + 5 else None)
+    monkeypatch.setattr(campaign, "release", release)
     assert run(slow(clock, 60.0)).stopped == signal
+    _, _, _, computed = release.call_args.args
+    first, *waiting = computed.values()
+    assert (first, set(waiting)) == (pytest.approx(5.0, abs=1.0), {0.0})
     assert {*campaign.progress().attempts} == {outcome}
     with campaign.database.reading() as connection:
         assert connection.scalars(select(Worker.ending).where(Worker.ending.is_not(None))).all() == [ending]

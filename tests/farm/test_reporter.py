@@ -150,7 +150,7 @@ def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pyt
     campaign = reported.campaign
     leases = campaign.lease("a", 2, HOUR)
     reported.lines(1)
-    campaign.release(leases, Outcome.PREEMPTED, "SIGTERM")
+    campaign.release(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
     reported.ledger.leave("a", Ending.PREEMPTED)
     assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["worker_left"] == 1
     assert "worker a on host-a left: stopped by SIGTERM; it did not finish 2 tasks" in caplog.messages

@@ -72,8 +72,8 @@ class Leaving:
             raise self.trouble
         return question(*arguments, **options)
 
-    def overview(self, timeline: bool = True) -> Overview:
-        made = self.ask(self.campaign.overview, timeline)
+    def overview(self) -> Overview:
+        made = self.ask(self.campaign.overview)
         return structs.replace(made, eta=Eta(1000.0, made.now, made.now))
 
 

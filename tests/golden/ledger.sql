@@ -43,16 +43,16 @@
   ) THEN token.unpaid - :param * :brought ELSE :param END
   WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most
 S AND token.counted IS :before;
+S UPDATE token
+S SET leases=(
+S   CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END + :new
+S ), held=(token.held + :more), results=(token.results + :brought), refused=(token.refused + :refused), unpaid=CASE
+S   WHEN (
+S   token.unpaid - :param * :brought > :param
+S ) THEN token.unpaid - :param * :brought ELSE :param END
+S WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most;
 P AND token.counted IS NOT DISTINCT
 P FROM :before;
-  UPDATE token
-  SET leases=(
-    CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END + :new
-  ), held=(token.held + :more), results=(token.results + :brought), refused=(token.refused + :refused), unpaid=CASE
-    WHEN (
-    token.unpaid - :param * :brought > :param
-  ) THEN token.unpaid - :param * :brought ELSE :param END
-  WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most;
 
 -- accounts.read
   SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now
@@ -60,163 +60,30 @@ P FROM :before;
   WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
 -- attempts.cut_short
-  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
-    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
-    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
-    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
-    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
-    attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (SELECT
-    held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS worker_id,
-    held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended, held.steps AS steps,
-    held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS known, held.place AS place,
-    held.place + (SELECT count(*) AS count_1 FROM (SELECT attempt_1.began AS began FROM attempt AS attempt_1 WHERE
-    attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended > held.moment ORDER
-    BY attempt_1.ended LIMIT :param) AS later WHERE later.began <= held.moment) AS devices FROM (SELECT
-    cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index,
-    cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted,
-    cut_short_ended.began AS began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps,
-    cut_short_ended.moment AS moment, cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN
-    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome)
-    OR cut_short_ended.late = :late) THEN :param ELSE :param END AS known, row_number() OVER (PARTITION BY
-    cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, :coalesce) AS
-    BIGINT) ORDER BY CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR
-    cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END DESC,
-    cut_short_ended.id) AS place FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id) AS
-    held), cut_short AS MATERIALIZED (
-    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
-      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
-      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
-      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
-      ELSE :param END AS begun, coalesce(
-S     cut_short_used.began, max(
-P     cut_short_used.began, greatest(
-        cut_short_used.granted, coalesce(
-          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+  WITH cut_short AS MATERIALIZED (
+    SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.worker_id
+      AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS began, attempt.ended AS
+      ended, attempt.computed AS computed, CASE WHEN (
+      (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+        result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+        EXISTS (
+          SELECT witness.attempt_id
+          FROM witness
+          WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+          AND witness.attempt_id = attempt.id
         )
       )
-    ) AS started
-    FROM cut_short_used
+    ) THEN :param ELSE :param END AS late
+    FROM attempt
+    WHERE attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign
   )
   SELECT cut_short.worker_id, cut_short.outcome, count(*) AS attempts, sum(CASE WHEN (cut_short.late = :late AND
-    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(CASE WHEN (cut_short.late = :late AND
-    cut_short.begun = :begun) THEN cut_short.ended - cut_short.started ELSE :param END) AS seconds, sum(CASE WHEN
-    (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END) AS unbegun,
-    sum(cut_short.late) AS late, min(
+    (cut_short.computed > :computed OR cut_short.outcome IN (:outcome))) THEN :param ELSE :param END) AS lost,
+    sum(CASE WHEN (cut_short.late = :late AND (cut_short.computed > :computed OR cut_short.outcome IN (:outcome)))
+    THEN coalesce(cut_short.computed, :coalesce) ELSE :param END) AS seconds, sum(CASE WHEN (cut_short.late = :late
+    AND cut_short.computed = :computed AND (cut_short.outcome NOT IN (:outcome))) THEN :param ELSE :param END) AS
+    unbegun, sum(CASE WHEN (cut_short.late = :late AND cut_short.computed IS NULL AND (cut_short.outcome NOT IN
+    (:outcome))) THEN :param ELSE :param END) AS unknown, sum(cut_short.late) AS late, min(
     CASE WHEN (
       CASE WHEN (cut_short.late = :late) THEN (
         SELECT result.accepted
@@ -224,7 +91,7 @@ P     cut_short_used.began, greatest(
         WHERE result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
         AND result.attempt_id = cut_short.id
       ) END IS NOT NULL
-    ) THEN cut_short.started END
+    ) THEN coalesce(cut_short.began, cut_short.granted) END
   ) AS began, max(
     CASE WHEN (cut_short.late = :late) THEN (
       SELECT result.accepted
@@ -235,163 +102,31 @@ P     cut_short_used.began, greatest(
   ) AS arrived
   FROM cut_short
   GROUP BY cut_short.worker_id, cut_short.outcome;
-  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
-    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
-    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
-    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
-    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
-    attempt.outcome IN (:outcome) AND (attempt.worker_id IN :workers) AND attempt.campaign_id + :campaign_id =
-    :campaign), cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id,
-    held.task_index AS task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted,
-    held.began AS began, held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late,
-    held.processes AS processes, held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1
-    FROM (SELECT attempt_1.began AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND
-    attempt_1.outcome IN (:outcome) AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT :param) AS
-    later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
-    cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index, cut_short_ended.worker_id
-    AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS
-    began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps, cut_short_ended.moment AS moment,
-    cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR
-    cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN
-    :param ELSE :param END AS known, row_number() OVER (PARTITION BY cut_short_ended.campaign_id,
-    cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, :coalesce) AS BIGINT) ORDER BY CASE WHEN
-    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome)
-    OR cut_short_ended.late = :late) THEN :param ELSE :param END DESC, cut_short_ended.id) AS place FROM
-    cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
-    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
-      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
-      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
-      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
-      ELSE :param END AS begun, coalesce(
-S     cut_short_used.began, max(
-P     cut_short_used.began, greatest(
-        cut_short_used.granted, coalesce(
-          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+  WITH cut_short AS MATERIALIZED (
+    SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.worker_id
+      AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS began, attempt.ended AS
+      ended, attempt.computed AS computed, CASE WHEN (
+      (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+        result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+        EXISTS (
+          SELECT witness.attempt_id
+          FROM witness
+          WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+          AND witness.attempt_id = attempt.id
         )
       )
-    ) AS started
-    FROM cut_short_used
+    ) THEN :param ELSE :param END AS late
+    FROM attempt
+    WHERE attempt.outcome IN (:outcome) AND (attempt.worker_id IN :workers)
+    AND attempt.campaign_id + :campaign_id = :campaign
   )
   SELECT cut_short.worker_id, cut_short.outcome, count(*) AS attempts, sum(CASE WHEN (cut_short.late = :late AND
-    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(CASE WHEN (cut_short.late = :late AND
-    cut_short.begun = :begun) THEN cut_short.ended - cut_short.started ELSE :param END) AS seconds, sum(CASE WHEN
-    (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END) AS unbegun,
-    sum(cut_short.late) AS late, min(
+    (cut_short.computed > :computed OR cut_short.outcome IN (:outcome))) THEN :param ELSE :param END) AS lost,
+    sum(CASE WHEN (cut_short.late = :late AND (cut_short.computed > :computed OR cut_short.outcome IN (:outcome)))
+    THEN coalesce(cut_short.computed, :coalesce) ELSE :param END) AS seconds, sum(CASE WHEN (cut_short.late = :late
+    AND cut_short.computed = :computed AND (cut_short.outcome NOT IN (:outcome))) THEN :param ELSE :param END) AS
+    unbegun, sum(CASE WHEN (cut_short.late = :late AND cut_short.computed IS NULL AND (cut_short.outcome NOT IN
+    (:outcome))) THEN :param ELSE :param END) AS unknown, sum(cut_short.late) AS late, min(
     CASE WHEN (
       CASE WHEN (cut_short.late = :late) THEN (
         SELECT result.accepted
@@ -399,7 +134,7 @@ P     cut_short_used.began, greatest(
         WHERE result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
         AND result.attempt_id = cut_short.id
       ) END IS NOT NULL
-    ) THEN cut_short.started END
+    ) THEN coalesce(cut_short.began, cut_short.granted) END
   ) AS began, max(
     CASE WHEN (cut_short.late = :late) THEN (
       SELECT result.accepted
@@ -547,8 +282,8 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   FROM token
   ORDER BY token.id;
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
-    attempt.note, attempt.questioned
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.computed,
+    attempt.ended, attempt.outcome, attempt.note, attempt.questioned
   FROM attempt
   ORDER BY attempt.id;
   SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
@@ -588,12 +323,12 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
       :refused, :used, :unpaid, :charged
   );
   INSERT INTO attempt (
-    id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied, steps, ended, outcome,
-      note, questioned
+    id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied, steps, computed,
+      ended, outcome, note, questioned
   )
   VALUES (
     :id, :campaign_id, :task_index, :worker_id, :nonce, :granted, :began, :deadline, :seconds, :copied, :steps,
-      :ended, :outcome, :note, :questioned
+      :computed, :ended, :outcome, :note, :questioned
   );
   INSERT INTO result (
     campaign_id, task_index, attempt_id, voter_id, confirmed_by, doubt, drawn, value, residue, evaluated, seconds,
@@ -691,20 +426,20 @@ P     campaign (id), UNIQUE (digest)
   CREATE TABLE attempt (
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id VARCHAR(36) NOT NULL,
 S     nonce VARCHAR(64), granted FLOAT NOT NULL, began FLOAT, deadline FLOAT NOT NULL, seconds FLOAT, copied BOOLEAN
-S     DEFAULT 0 NOT NULL, steps BIGINT, ended FLOAT, outcome VARCHAR(12), note TEXT, questioned FLOAT, PRIMARY KEY
-S     (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(worker_id)
-S     REFERENCES worker (id)
+S     DEFAULT 0 NOT NULL, steps BIGINT, computed FLOAT, ended FLOAT, outcome VARCHAR(12), note TEXT, questioned
+S     FLOAT, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index),
+S     FOREIGN KEY(worker_id) REFERENCES worker (id)
 P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id VARCHAR(36) NOT NULL,
 P     nonce VARCHAR(64), granted FLOAT(53) NOT NULL, began FLOAT(53), deadline FLOAT(53) NOT NULL, seconds
-P     FLOAT(53), copied BOOLEAN DEFAULT false NOT NULL, steps BIGINT, ended FLOAT(53), outcome VARCHAR(12), note
-P     TEXT, questioned FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task
-P     (campaign_id, task_index), FOREIGN KEY(worker_id) REFERENCES worker (id)
+P     FLOAT(53), copied BOOLEAN DEFAULT false NOT NULL, steps BIGINT, computed FLOAT(53), ended FLOAT(53), outcome
+P     VARCHAR(12), note TEXT, questioned FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index)
+P     REFERENCES task (campaign_id, task_index), FOREIGN KEY(worker_id) REFERENCES worker (id)
   );
 S CREATE INDEX attempt_alone ON attempt (campaign_id, granted) WHERE ended IS NULL AND copied = 0;
 P CREATE INDEX attempt_alone ON attempt (campaign_id, granted) WHERE ended IS NULL AND NOT copied;
   CREATE INDEX attempt_open ON attempt (deadline) WHERE ended IS NULL;
   CREATE INDEX attempt_task ON attempt (campaign_id, task_index);
-  CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+  CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began, computed);
   CREATE TABLE result (
      campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL, voter_id INTEGER,
       confirmed_by INTEGER, doubt VARCHAR(10), drawn BOOLEAN NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL,
@@ -938,39 +673,6 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
   WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
   AND (voter.token = :token OR worker.last_seen > NOW - :param);
 
--- holding.holding
-  WITH RECURSIVE steps(step) AS (
-    SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
-  ), points AS (SELECT steps.step AS step, :start + :width * steps.step AS at FROM steps)
-  SELECT points.step, count(*) AS count_1
-  FROM points
-  JOIN (
-    SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (
-      SELECT min(attempt.granted) AS min_1
-      FROM attempt
-      WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL
-    ) AS holds_since
-    FROM worker
-    WHERE (worker.id IN :workers)
-    ORDER BY worker.started
-    LIMIT :all
-  ) AS anon_2 ON anon_2.started <= points.at
-  AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
-  WHERE anon_2.holds_since <= points.at OR (
-    EXISTS (
-      SELECT anon_3.granted
-      FROM (
-        SELECT attempt.granted AS granted
-        FROM attempt
-        WHERE attempt.worker_id = anon_2.id AND attempt.ended > points.at
-        ORDER BY attempt.ended
-        LIMIT :param
-      ) AS anon_3
-      WHERE anon_3.granted <= points.at
-    )
-  )
-  GROUP BY points.step;
-
 -- leases.claim
   UPDATE task
   SET state=:state
@@ -1015,6 +717,27 @@ P     attempt.copied OR (
   )
   ORDER BY min(held.granted)
   LIMIT :count;
+
+-- leases.note
+  UPDATE attempt
+  SET computed=CASE WHEN (
+S   said.json_extract_1 <= NOW - attempt.granted
+S ) THEN said.json_extract_1 WHEN (NOW - attempt.granted > :param) THEN NOW - attempt.granted ELSE :param END
+P   said.computed <= NOW - attempt.granted
+P ) THEN said.computed WHEN (NOW - attempt.granted > :param) THEN NOW - attempt.granted ELSE :param END
+  FROM (
+S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
+S     json_extract_1
+S   FROM json_each(:rows) AS anon_1
+S   WHERE 1 = 1
+P   SELECT anon_1.id AS id, anon_1.computed AS computed
+P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, computed FLOAT(53))
+P   WHERE true
+  ) AS said
+S WHERE attempt.id = said.json_extract_2 AND attempt.ended IS NULL
+S AND (attempt.computed IS NULL OR attempt.computed < said.json_extract_1);
+P WHERE attempt.id = said.id AND attempt.ended IS NULL
+P AND (attempt.computed IS NULL OR attempt.computed < said.computed);
 
 -- leases.renew
   UPDATE attempt
@@ -1322,20 +1045,23 @@ P FOR UPDATE OF result SKIP LOCKED;
 
 -- results.complete
   UPDATE attempt
-S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END, ended=NOW,
-S   outcome=:outcome
-P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END, ended=NOW, outcome=:outcome
+S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END,
+S   computed=reported.json_extract_2, ended=coalesce(attempt.ended, NOW), outcome=CASE WHEN (attempt.ended IS NULL)
+S   THEN :param ELSE attempt.outcome END
+P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END, computed=reported.computed,
+P   ended=coalesce(attempt.ended, NOW), outcome=CASE WHEN (attempt.ended IS NULL) THEN :param ELSE attempt.outcome
+P   END
   FROM (
-S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
-S     json_extract_1
+S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_3, json_extract(anon_1.value, :json_extract) AS
+S     json_extract_1, json_extract(anon_1.value, :json_extract) AS json_extract_2
 S   FROM json_each(:rows) AS anon_1
 S   WHERE 1 = 1
-P   SELECT anon_1.id AS id, anon_1.began AS began
-P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
+P   SELECT anon_1.id AS id, anon_1.began AS began, anon_1.computed AS computed
+P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53), computed FLOAT(53))
 P   WHERE true
   ) AS reported
-S WHERE attempt.id = reported.json_extract_2 AND attempt.ended IS NULL;
-P WHERE attempt.id = reported.id AND attempt.ended IS NULL;
+S WHERE attempt.id = reported.json_extract_3;
+P WHERE attempt.id = reported.id;
 
 -- results.insert
   INSERT INTO result (
@@ -1371,20 +1097,21 @@ P WHERE true
   ON CONFLICT DO NOTHING
   RETURNING task_index;
 
--- results.note_began
+-- results.note_times
   UPDATE attempt
-S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END
-P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END
+S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END,
+S   computed=reported.json_extract_2
+P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END, computed=reported.computed
   FROM (
-S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
-S     json_extract_1
+S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_3, json_extract(anon_1.value, :json_extract) AS
+S     json_extract_1, json_extract(anon_1.value, :json_extract) AS json_extract_2
 S   FROM json_each(:rows) AS anon_1
 S   WHERE 1 = 1
-P   SELECT anon_1.id AS id, anon_1.began AS began
-P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
+P   SELECT anon_1.id AS id, anon_1.began AS began, anon_1.computed AS computed
+P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53), computed FLOAT(53))
 P   WHERE true
   ) AS reported
-S WHERE attempt.id = reported.json_extract_2;
+S WHERE attempt.id = reported.json_extract_3;
 P WHERE attempt.id = reported.id;
 
 -- results.origins
@@ -1439,352 +1166,11 @@ P WHERE attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)
   ORDER BY result.task_index;
 
 -- rows.LedgerRows.spans
-  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
-    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
-    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
-    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
-    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
-S   attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign AND (attempt.worker_id IN :left_out) = 0),
-P   attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)),
-    cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS
-    task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began,
-    held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes,
-    held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1 FROM (SELECT attempt_1.began
-    AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN
-    (:outcome) AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT :param) AS later WHERE later.began
-    <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id,
-    cut_short_ended.task_index AS task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS
-    outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
-    cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late, worker.processes
-    AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR
-    cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END AS known,
-    row_number() OVER (PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id,
-    CAST(coalesce(cut_short_ended.ended, :coalesce) AS BIGINT) ORDER BY CASE WHEN (cut_short_ended.began IS NOT NULL
-    OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late)
-    THEN :param ELSE :param END DESC, cut_short_ended.id) AS place FROM cut_short_ended JOIN worker ON worker.id =
-    cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
-    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
-      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
-      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
-      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
-      ELSE :param END AS begun, coalesce(
-S     cut_short_used.began, max(
-P     cut_short_used.began, greatest(
-        cut_short_used.granted, coalesce(
-          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (cut_short_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) END ELSE cut_short_used.granted END, cut_short_used.granted
-        )
-      )
-    ) AS started
-    FROM cut_short_used
-  ), running_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index
-    AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted,
-    attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
-    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
-    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
-S   attempt.ended IS NULL AND attempt.campaign_id = :campaign AND (attempt.worker_id IN :left_out) = 0),
-P   attempt.ended IS NULL AND attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)),
-    running_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS
-    task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began,
-    held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes,
-    held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_2 FROM (SELECT attempt_1.began
-    AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN
-    (:outcome) AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT :param) AS later WHERE later.began
-    <= held.moment) AS devices FROM (SELECT running_ended.id AS id, running_ended.campaign_id AS campaign_id,
-    running_ended.task_index AS task_index, running_ended.worker_id AS worker_id, running_ended.outcome AS outcome,
-    running_ended.granted AS granted, running_ended.began AS began, running_ended.ended AS ended,
-    running_ended.steps AS steps, running_ended.moment AS moment, running_ended.late AS late, worker.processes AS
-    processes, CASE WHEN (running_ended.began IS NOT NULL OR running_ended.steps IS NOT NULL OR
-    running_ended.outcome IN (:outcome) OR running_ended.late = :late) THEN :param ELSE :param END AS known,
-    row_number() OVER (PARTITION BY running_ended.campaign_id, running_ended.worker_id,
-    CAST(coalesce(running_ended.ended, :coalesce) AS BIGINT) ORDER BY CASE WHEN (running_ended.began IS NOT NULL OR
-    running_ended.steps IS NOT NULL OR running_ended.outcome IN (:outcome) OR running_ended.late = :late) THEN
-    :param ELSE :param END DESC, running_ended.id) AS place FROM running_ended JOIN worker ON worker.id =
-    running_ended.worker_id) AS held), running AS MATERIALIZED (
-    SELECT running_used.id AS id, running_used.campaign_id AS campaign_id, running_used.task_index AS task_index,
-      running_used.worker_id AS worker_id, running_used.outcome AS outcome, running_used.granted AS granted,
-      running_used.ended AS ended, running_used.late AS late, CASE WHEN (running_used.known = :known OR
-      running_used.processes IS NULL OR running_used.processes >= running_used.devices) THEN :param ELSE :param END
-      AS begun, coalesce(
-S     running_used.began, max(
-P     running_used.began, greatest(
-        running_used.granted, coalesce(
-          CASE WHEN (running_used.began IS NULL AND running_used.processes >= running_used.devices) THEN CASE WHEN
-            (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) WHEN (running_used.devices = :devices) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
-            AND attempt_1.ended <= running_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT :param
-          ) END ELSE running_used.granted END, running_used.granted
-        )
-      )
-    ) AS started
-    FROM running_used
-  )
-  SELECT spans.worker_id, spans.granted, spans.ended, spans.began, spans.begun, spans.seconds
-  FROM (
-    SELECT attempt.worker_id AS worker_id, attempt.granted AS granted, attempt.ended AS ended, attempt.began AS
-      began, :param AS begun, result.seconds AS seconds
-    FROM result JOIN attempt ON attempt.id = result.attempt_id
-S   WHERE result.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND (attempt.worker_id IN :left_out) = 0
-P   WHERE result.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND NOT (attempt.worker_id IN :left_out)
-    UNION ALL
-    SELECT attempt.worker_id AS worker_id, attempt.granted AS granted, attempt.ended AS ended, attempt.began AS
-      began, :param AS begun, witness.seconds AS seconds
-    FROM witness JOIN attempt ON attempt.id = witness.attempt_id
-S   WHERE witness.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND (attempt.worker_id IN :left_out) = 0
-P   WHERE witness.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND NOT (attempt.worker_id IN :left_out)
-    UNION ALL
-    SELECT cut_short.worker_id AS worker_id, cut_short.granted AS granted, cut_short.ended AS ended,
-      cut_short.started AS started, cut_short.begun AS begun, coalesce(
-      (SELECT result.seconds FROM result WHERE result.campaign_id = cut_short.campaign_id AND result.task_index =
-        cut_short.task_index AND result.attempt_id = cut_short.id LIMIT :param), (
-        SELECT witness.seconds
-        FROM witness
-        WHERE witness.campaign_id = cut_short.campaign_id AND witness.task_index = cut_short.task_index
-        AND witness.attempt_id = cut_short.id
-        LIMIT :param
-      )
-    ) AS coalesce_1
-    FROM cut_short
-    UNION ALL
-    SELECT running.worker_id AS worker_id, running.granted AS granted, running.ended AS ended, running.started AS
-      started, running.begun AS begun, coalesce(
-      (SELECT result.seconds FROM result WHERE result.campaign_id = running.campaign_id AND result.task_index =
-        running.task_index AND result.attempt_id = running.id LIMIT :param), (
-        SELECT witness.seconds
-        FROM witness
-        WHERE witness.campaign_id = running.campaign_id AND witness.task_index = running.task_index
-        AND witness.attempt_id = running.id
-        LIMIT :param
-      )
-    ) AS coalesce_3
-    FROM running
-  ) AS spans
-  ORDER BY spans.granted;
+  SELECT attempt.worker_id, attempt.granted, attempt.ended, attempt.began, attempt.computed
+  FROM attempt
+S WHERE attempt.campaign_id = :campaign AND (attempt.worker_id IN :left_out) = 0
+P WHERE attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)
+  ORDER BY attempt.granted;
 
 -- tokens.extend
   UPDATE token
@@ -2034,119 +1420,22 @@ P   to_timestamp(attempt.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"
     )
   )
   LEFT OUTER JOIN worker ON worker.id = attempt.worker_id;
-  CREATE VIEW worker_overview AS WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id
-    AS campaign_id, attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome,
-    attempt.granted AS granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps,
-    coalesce(attempt.ended, attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result
-    WHERE result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id
-    = attempt.id)) OR (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id =
-    attempt.campaign_id AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1
-    ELSE 0 END AS late FROM attempt WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed',
-    'died')), cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index
-    AS task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS
-    began, held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS
-    processes, held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1 FROM (SELECT
-    attempt_2.began AS began FROM attempt AS attempt_2 WHERE attempt_2.worker_id = held.worker_id AND
-S   attempt_2.outcome IN ('done', 'superseded') AND attempt_2.ended > held.moment ORDER BY attempt_2.ended LIMIT 16
-S   OFFSET 0) AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
-P   attempt_2.outcome IN ('done', 'superseded') AND attempt_2.ended > held.moment ORDER BY attempt_2.ended LIMIT 16)
-P   AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
-    cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index, cut_short_ended.worker_id
-    AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS
-    began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps, cut_short_ended.moment AS moment,
-    cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR
-    cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1)
-    THEN 1 ELSE 0 END AS known, row_number() OVER (PARTITION BY cut_short_ended.campaign_id,
-    cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, 0.0) AS BIGINT) ORDER BY CASE WHEN
-    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed',
-    'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END DESC, cut_short_ended.id) AS place FROM cut_short_ended
-    JOIN worker ON worker.id = cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
-    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
-      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
-      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known = 1 OR
-      cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN 1 ELSE 0 END AS
-      begun, coalesce(
-S     cut_short_used.began, max(
-P     cut_short_used.began, greatest(
-        cut_short_used.granted, coalesce(
-          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = 1) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 0) WHEN
-            (cut_short_used.devices = 2) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 1) WHEN
-            (cut_short_used.devices = 3) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 2) WHEN
-            (cut_short_used.devices = 4) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 3) WHEN
-            (cut_short_used.devices = 5) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 4) WHEN
-            (cut_short_used.devices = 6) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 5) WHEN
-            (cut_short_used.devices = 7) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 6) WHEN
-            (cut_short_used.devices = 8) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 7) WHEN
-            (cut_short_used.devices = 9) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 8) WHEN
-            (cut_short_used.devices = 10) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
-            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 9) WHEN
-            (cut_short_used.devices = 11) THEN (
-            SELECT attempt_2.ended
-            FROM attempt AS attempt_2
-            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-            AND attempt_2.ended <= cut_short_used.moment
-            ORDER BY attempt_2.ended DESC
-            LIMIT 1 OFFSET 10
-          ) WHEN (cut_short_used.devices = 12) THEN (
-            SELECT attempt_2.ended
-            FROM attempt AS attempt_2
-            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-            AND attempt_2.ended <= cut_short_used.moment
-            ORDER BY attempt_2.ended DESC
-            LIMIT 1 OFFSET 11
-          ) WHEN (cut_short_used.devices = 13) THEN (
-            SELECT attempt_2.ended
-            FROM attempt AS attempt_2
-            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-            AND attempt_2.ended <= cut_short_used.moment
-            ORDER BY attempt_2.ended DESC
-            LIMIT 1 OFFSET 12
-          ) WHEN (cut_short_used.devices = 14) THEN (
-            SELECT attempt_2.ended
-            FROM attempt AS attempt_2
-            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-            AND attempt_2.ended <= cut_short_used.moment
-            ORDER BY attempt_2.ended DESC
-            LIMIT 1 OFFSET 13
-          ) WHEN (cut_short_used.devices = 15) THEN (
-            SELECT attempt_2.ended
-            FROM attempt AS attempt_2
-            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-            AND attempt_2.ended <= cut_short_used.moment
-            ORDER BY attempt_2.ended DESC
-            LIMIT 1 OFFSET 14
-          ) WHEN (cut_short_used.devices = 16) THEN (
-            SELECT attempt_2.ended
-            FROM attempt AS attempt_2
-            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-            AND attempt_2.ended <= cut_short_used.moment
-            ORDER BY attempt_2.ended DESC
-            LIMIT 1 OFFSET 15
-          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+  CREATE VIEW worker_overview AS WITH cut_short AS MATERIALIZED (
+    SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.worker_id
+      AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS began, attempt.ended AS
+      ended, attempt.computed AS computed, CASE WHEN (
+      (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+        result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+        EXISTS (
+          SELECT witness.attempt_id
+          FROM witness
+          WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+          AND witness.attempt_id = attempt.id
         )
       )
-    ) AS started
-    FROM cut_short_used
+    ) THEN 1 ELSE 0 END AS late
+    FROM attempt
+    WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
   )
   SELECT worker.id AS worker, (
     SELECT campaign.name
@@ -2182,19 +1471,19 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
       (attempt.outcome = 'failed') THEN 1 ELSE 0 END) AS failed, sum(CASE WHEN (attempt.outcome = 'died') THEN 1
       ELSE 0 END) AS died, sum(CASE WHEN (attempt.outcome = 'superseded') THEN 1 ELSE 0 END) AS superseded, sum(CASE
       WHEN (attempt.outcome IN ('done', 'superseded')) THEN 1 ELSE 0 END) AS in_time, sum(
-      CASE WHEN (
-        attempt.outcome IN ('done', 'superseded')
-      ) THEN attempt.ended - coalesce(attempt.began, attempt.granted) ELSE 0.0 END
+      CASE WHEN (attempt.outcome IN ('done', 'superseded')) THEN coalesce(attempt.computed, 0.0) ELSE 0.0 END
     ) AS seconds
     FROM attempt
     GROUP BY attempt.worker_id
   ) AS numbers ON numbers.worker_id = worker.id
   LEFT OUTER JOIN (
-    SELECT cut_short.worker_id AS worker_id, sum(CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN 1 ELSE
-      0 END) AS lost, sum(
-      CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN cut_short.ended - cut_short.started ELSE 0.0 END
+    SELECT cut_short.worker_id AS worker_id, sum(CASE WHEN (cut_short.late = 0 AND (cut_short.computed > 0 OR
+      cut_short.outcome IN ('failed', 'died'))) THEN 1 ELSE 0 END) AS lost, sum(
+      CASE WHEN (
+        cut_short.late = 0 AND (cut_short.computed > 0 OR cut_short.outcome IN ('failed', 'died'))
+      ) THEN coalesce(cut_short.computed, 0.0) ELSE 0.0 END
     ) AS lost_seconds, sum(CASE WHEN (cut_short.late = 1) THEN 1 ELSE 0 END) AS late, sum(
-      CASE WHEN (cut_short.late = 1) THEN cut_short.ended - cut_short.started ELSE 0.0 END
+      CASE WHEN (cut_short.late = 1) THEN coalesce(cut_short.computed, 0.0) ELSE 0.0 END
     ) AS late_seconds
     FROM cut_short
     GROUP BY cut_short.worker_id
@@ -2216,138 +1505,50 @@ P     floor(result.accepted / 60) AS BIGINT
 S   GROUP BY CAST(result.accepted / 60 AS INTEGER), result.campaign_id
 P   GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id
   ) AS minutes ON minutes.campaign_id = campaign.id;
-  CREATE VIEW lost_time AS WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS
-    campaign_id, attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome,
-    attempt.granted AS granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps,
-    coalesce(attempt.ended, attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result
-    WHERE result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id
-    = attempt.id)) OR (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id =
-    attempt.campaign_id AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1
-    ELSE 0 END AS late FROM attempt WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed',
-    'died')), cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index
-    AS task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS
-    began, held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS
-    processes, held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1 FROM (SELECT
-    attempt_1.began AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND
-S   attempt_1.outcome IN ('done', 'superseded') AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT 16
-S   OFFSET 0) AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
-P   attempt_1.outcome IN ('done', 'superseded') AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT 16)
-P   AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
-    cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index, cut_short_ended.worker_id
-    AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS
-    began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps, cut_short_ended.moment AS moment,
-    cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR
-    cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1)
-    THEN 1 ELSE 0 END AS known, row_number() OVER (PARTITION BY cut_short_ended.campaign_id,
-    cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, 0.0) AS BIGINT) ORDER BY CASE WHEN
-    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed',
-    'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END DESC, cut_short_ended.id) AS place FROM cut_short_ended
-    JOIN worker ON worker.id = cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
-    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
-      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
-      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known = 1 OR
-      cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN 1 ELSE 0 END AS
-      begun, coalesce(
-S     cut_short_used.began, max(
-P     cut_short_used.began, greatest(
-        cut_short_used.granted, coalesce(
-          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = 1) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 0) WHEN
-            (cut_short_used.devices = 2) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 1) WHEN
-            (cut_short_used.devices = 3) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 2) WHEN
-            (cut_short_used.devices = 4) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 3) WHEN
-            (cut_short_used.devices = 5) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 4) WHEN
-            (cut_short_used.devices = 6) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 5) WHEN
-            (cut_short_used.devices = 7) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 6) WHEN
-            (cut_short_used.devices = 8) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 7) WHEN
-            (cut_short_used.devices = 9) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 8) WHEN
-            (cut_short_used.devices = 10) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 9) WHEN
-            (cut_short_used.devices = 11) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT 1 OFFSET 10
-          ) WHEN (cut_short_used.devices = 12) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT 1 OFFSET 11
-          ) WHEN (cut_short_used.devices = 13) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT 1 OFFSET 12
-          ) WHEN (cut_short_used.devices = 14) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT 1 OFFSET 13
-          ) WHEN (cut_short_used.devices = 15) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT 1 OFFSET 14
-          ) WHEN (cut_short_used.devices = 16) THEN (
-            SELECT attempt_1.ended
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-            AND attempt_1.ended <= cut_short_used.moment
-            ORDER BY attempt_1.ended DESC
-            LIMIT 1 OFFSET 15
-          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+  CREATE VIEW lost_time AS WITH cut_short AS MATERIALIZED (
+    SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.worker_id
+      AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS began, attempt.ended AS
+      ended, attempt.computed AS computed, CASE WHEN (
+      (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+        result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+        EXISTS (
+          SELECT witness.attempt_id
+          FROM witness
+          WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+          AND witness.attempt_id = attempt.id
         )
       )
-    ) AS started
-    FROM cut_short_used
+    ) THEN 1 ELSE 0 END AS late
+    FROM attempt
+    WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
   )
 S SELECT campaign.name AS campaign, numbers.outcome, numbers.attempts, numbers.seconds, numbers.longest, strftime(
 S   '%Y-%m-%dT%H:%M:%fZ', numbers.first, 'unixepoch'
-S ) AS first, strftime('%Y-%m-%dT%H:%M:%fZ', numbers.last, 'unixepoch') AS last, numbers.unbegun
+S ) AS first, strftime('%Y-%m-%dT%H:%M:%fZ', numbers.last, 'unixepoch') AS last, numbers.unbegun, numbers.unknown
 P SELECT campaign.name AS campaign, numbers.outcome, numbers.attempts, numbers.seconds, numbers.longest, to_char(
 P   to_timestamp(numbers.first) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 P ) AS first, to_char(
 P   to_timestamp(numbers.last) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-P ) AS last, numbers.unbegun
+P ) AS last, numbers.unbegun, numbers.unknown
   FROM campaign
   JOIN (
     SELECT cut_short.campaign_id AS campaign_id, cut_short.outcome AS outcome, sum(CASE WHEN (cut_short.late = 0 AND
-      cut_short.begun = 1) THEN 1 ELSE 0 END) AS attempts, coalesce(
-      sum(CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN cut_short.ended - cut_short.started END), 0.0
+      (cut_short.computed > 0 OR cut_short.outcome IN ('failed', 'died'))) THEN 1 ELSE 0 END) AS attempts, coalesce(
+      sum(
+        CASE WHEN (
+          cut_short.late = 0 AND (cut_short.computed > 0 OR cut_short.outcome IN ('failed', 'died'))
+        ) THEN coalesce(cut_short.computed, 0.0) END
+      ), 0.0
     ) AS seconds, max(
-      CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN cut_short.ended - cut_short.started END
-    ) AS longest, min(cut_short.ended) AS first, max(cut_short.ended) AS last, sum(
-      CASE WHEN (cut_short.late = 0 AND cut_short.begun = 0) THEN 1 ELSE 0 END
-    ) AS unbegun
+      CASE WHEN (
+        cut_short.late = 0 AND (cut_short.computed > 0 OR cut_short.outcome IN ('failed', 'died'))
+      ) THEN coalesce(cut_short.computed, 0.0) END
+    ) AS longest, min(cut_short.ended) AS first, max(cut_short.ended) AS last, sum(CASE WHEN (cut_short.late = 0 AND
+      cut_short.computed = 0 AND (cut_short.outcome NOT IN ('failed', 'died'))) THEN 1 ELSE 0 END) AS unbegun, sum(
+      CASE WHEN (
+        cut_short.late = 0 AND cut_short.computed IS NULL AND (cut_short.outcome NOT IN ('failed', 'died'))
+      ) THEN 1 ELSE 0 END
+    ) AS unknown
     FROM cut_short
     WHERE cut_short.late = 0
     GROUP BY cut_short.campaign_id, cut_short.outcome
@@ -2615,7 +1816,8 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
 
 -- worker_queries.running
   SELECT attempt.task_index, attempt.worker_id, task.work, task.state = :state AS anon_1, attempt.granted,
-    attempt.steps IS NOT NULL AS anon_2, coalesce(attempt.seconds, :coalesce) AS coalesce_1
+    attempt.deadline - coalesce(attempt.seconds, :coalesce) AS anon_2, coalesce(attempt.computed, :coalesce) AS
+    coalesce_2, coalesce(attempt.seconds, :coalesce) AS coalesce_4
   FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
   WHERE attempt.ended IS NULL AND attempt.deadline > :deadline AND attempt.campaign_id + :campaign_id = :campaign;
 

@@ -19,6 +19,7 @@ from db import read_export
 from db.look.figures.speeds import Arrival, RunningAttempt, arrivals_of_late
 from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, SteadyEta, estimate, results_wanted
 from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
+from jobs.run.source import RENEWAL_SECONDS
 from langford.methods import plan_of
 from langford.words import MIN_SHARE
 
@@ -76,12 +77,15 @@ class Course:
         held = [one for one in self.computed if one.granted <= now < min(one.ended, one.machine.leaves)]
         waiting = Counter(self.work)
         waiting.subtract(self.work[task] for task in [*done, *(one.task for one in held)])
-        running = [
-            RunningAttempt(one.task, one.machine.name, self.work[one.task], False, START + one.granted, True, 120.0)
-            for one in held
-        ]
+        running = [self.running(one, now) for one in held]
         share = sum(self.work[task] for task in done) / sum(self.work)
         return Remaining(share, sorted(((size, n) for size, n in waiting.items() if n), reverse=True), running)
+
+    def running(self, one: Computed, now: float) -> RunningAttempt:
+        """As its worker last said, when it renewed the lease."""
+        renewed = max(one.granted, now - (now - one.machine.comes) % RENEWAL_SECONDS)
+        times = START + one.granted, START + renewed, max(0.0, renewed - one.began)
+        return RunningAttempt(one.task, one.machine.name, self.work[one.task], False, *times, 120.0)
 
     def sizes_are_known(self, now: float) -> bool:
         """Whether enough tasks are done of each size, or none is left."""
@@ -101,11 +105,7 @@ class Course:
         groups = []
         for machine in self.machines:
             if machine.comes <= now < machine.leaves:
-                ends = [one.ended for one in self.computed if one.machine is machine and one.ended <= now]
-                last = START + max(ends) if ends else None
-                groups.append(
-                    DeviceGroup(machine.name, machine.model, machine.devices, START + machine.comes, last)
-                )
+                groups.append(DeviceGroup(machine.name, machine.model, machine.devices, START + machine.comes))
         return groups
 
 
@@ -281,11 +281,9 @@ def test_a_replay_by_two_devices_takes_as_long_as_the_campaign_did(name: str) ->
 
 
 def test_a_worker_that_names_any_number_of_devices_costs_no_memory() -> None:
-    groups = [
-        DeviceGroup(name, "a core", devices, START, None) for name, devices in (("honest", 2), ("liar", 1_000_000))
-    ]
+    groups = [DeviceGroup(name, "a core", devices, START) for name, devices in (("honest", 2), ("liar", 1_000_000))]
     results = [Arrival("honest", START + at, 1.0, 2.0) for at in range(20)]
-    running = [RunningAttempt(task, "liar", 1.0, False, START, True, 60.0) for task in range(3)]
+    running = [RunningAttempt(task, "liar", 1.0, False, START, START, 0.0, 60.0) for task in range(3)]
     for tasks in (7, 5_000):
         tracemalloc.start()
         found = estimate(START + 20, Remaining(0.5, [(1.0, tasks)], running), results, {"honest": "a core"}, groups)
@@ -297,10 +295,10 @@ def test_a_worker_that_names_any_number_of_devices_costs_no_memory() -> None:
 
 def test_a_copy_of_a_task_takes_no_time_of_its_own() -> None:
     """Two workers hold one task, and then one each: what waits begins when a device of theirs is free."""
-    groups = [DeviceGroup(name, "a core", 1, START, None) for name in "ab"]
+    groups = [DeviceGroup(name, "a core", 1, START) for name in "ab"]
     for second, left in ((0, 10.0), (1, 20.0)):
         running = [
-            RunningAttempt(task, worker, 10.0, False, START, True, 60.0)
+            RunningAttempt(task, worker, 10.0, False, START, START, 0.0, 60.0)
             for task, worker in ((0, "a"), (second, "b"))
         ]
         remaining = Remaining(0.5, [(10.0, 1)], running)
@@ -318,11 +316,11 @@ class Compared(float):
 
 
 def test_the_largest_task_is_looked_up_once_for_all_workers() -> None:
-    groups = [DeviceGroup(str(number), "a core", 1, START, None) for number in range(200)]
+    groups = [DeviceGroup(str(number), "a core", 1, START) for number in range(200)]
     models = {group.worker: group.model for group in groups}
     results = [Arrival("0", START + at, 1.0, 2.0) for at in range(20)]
     running = [
-        RunningAttempt(number, str(number), Compared(1.0), False, START, True, 60.0) for number in range(200)
+        RunningAttempt(number, str(number), Compared(1.0), False, START, START, 0.0, 60.0) for number in range(200)
     ]
     Compared.times = 0
     assert estimate(START + 20, Remaining(0.5, [], running), results, models, groups) is not None

@@ -227,6 +227,7 @@ def test_the_time_left_is_that_of_the_tasks_on_the_devices_that_are_here(history
     assert history.look().eta is None  # two results mean nothing
     for lease, age in zip(leases[2:5], ages[2:], strict=True):
         history.deliver(lease, age, seconds=lease.work / 10)
+    history.campaign.renew(leases[5:], HOUR, computed={leases[5].attempt: 5.0})
     eta = history.look().eta
     assert eta is not None
     done = work(leases[:5])
@@ -316,30 +317,30 @@ def test_who_is_here(history: History) -> None:
 def test_what_a_preemption_costs(history: History) -> None:
     history.come("a", 500)
     first, second, third = history.lease("a", 3, 400)
-    history.campaign.release([first, second], Outcome.PREEMPTED, "SIGTERM")
-    history.change(Attempt, Attempt.id == first.attempt, began=350, ended=100)
-    history.change(Attempt, Attempt.id == second.attempt, ended=300)
-    history.campaign.fail(third, "an error is no preemption")
+    said = {first.attempt: 250.0, second.attempt: 100.0}
+    history.campaign.release([first, second], Outcome.PREEMPTED, "SIGTERM", said)
+    history.campaign.fail(third, "an error is no preemption", 12.0)
     view = worker(history.look(), "a")
-    assert (view.preempted.count, view.done, view.leased) == (2, 0, 0)
-    assert view.preempted.seconds_lost == pytest.approx(250 + 100)
+    assert (view.lost.attempts, view.done, view.leased) == (3, 0, 0)
+    assert view.lost.seconds == pytest.approx(250 + 100 + 12)
+    assert history.look().lost["preempted"].seconds == pytest.approx(250 + 100)
     assert history.look().attempts == {"failed": 1, "preempted": 2}
 
 
-def test_how_many_workers_held_leases(history: History) -> None:
-    history.come("a", 100)
-    history.come("b", 100)
-    early, late = history.lease("a", 2, 90)
-    history.deliver(early, 60)
-    history.change(Attempt, Attempt.id == late.attempt, granted=30)
-    [other] = history.lease("b", 1, 50)
-    history.campaign.release([other])
-    history.change(Attempt, Attempt.id == other.attempt, ended=20)
+def test_how_many_workers_were_there(history: History) -> None:
+    for name, age in (("silent", 1000), ("here", 700), ("left", 600)):
+        history.come(name, age)
+        history.campaign.release(history.lease(name, 1, age))
+    history.change(Attempt, Attempt.ended.is_not(None), ended=500)
+    history.seen("silent", 400)
+    history.ledger.leave("left", Ending.STOPPED)
+    history.change(Worker, Worker.id == "left", ended=300)
+    history.seen("here", 0)
     overview = history.look()
     assert len(overview.timeline) == 100
-    occupied = {int(overview.now - at): number for at, number in overview.timeline}
-    for age, number in {95: 0, 80: 1, 65: 1, 55: 0, 45: 1, 35: 1, 25: 2, 10: 1, 3: 1}.items():
-        assert occupied[age] == number, age
+    there = {int((overview.now - at) / 10): number for at, number in overview.timeline}
+    for age, number in {950: 1, 710: 1, 690: 2, 610: 2, 590: 3, 410: 3, 390: 2, 310: 2, 290: 1, 0: 1}.items():
+        assert there[age // 10] == number, age
 
 
 def test_what_disagrees_and_who_is_trusted_no_more(history: History) -> None:
@@ -486,7 +487,7 @@ def instructions_for_an_overview(campaign: Campaign) -> int:
     with campaign.database.reading() as connection:
         raw: Any = connection.connection.driver_connection
     raw.set_progress_handler(partial(instructions.append, None), 1)
-    campaign.overview(timeline=False)
+    campaign.overview()
     raw.set_progress_handler(None, 0)
     return len(instructions)
 

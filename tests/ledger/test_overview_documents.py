@@ -16,7 +16,6 @@ from db.look.overview.records import (
     Lost,
     Overview,
     Parts,
-    Preempted,
     Total,
     Warned,
     WarningKind,
@@ -43,8 +42,7 @@ WORKER = WorkerView(
     12,
     2.5,
     0.5,
-    Preempted(2, 30.5),
-    Lost(3, 31.5),
+    Lost(3, 31.5, 0),
 )
 OVERVIEW = Overview(
     campaign="seven",
@@ -69,7 +67,7 @@ OVERVIEW = Overview(
     checked=Checked(0.5, 2, 1, 1, 0),
     count=Total(10**30),
     agrees=None,
-    lost={"preempted": Lost(2, 30.5), "failed": Lost(1, 1.0)},
+    lost={"preempted": Lost(2, 30.5, 4), "failed": Lost(1, 1.0, 0)},
     title="L(2,7)",
 )
 

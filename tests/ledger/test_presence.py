@@ -177,7 +177,7 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
 ) -> None:
     asked, answered, waited = threading.Event(), threading.Event(), threading.Event()
 
-    def hang(self: Campaign, timeline: bool = True) -> None:
+    def hang(self: Campaign) -> None:
         asked.set()
         answered.wait(60)
         waited.set()

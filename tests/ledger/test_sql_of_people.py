@@ -212,7 +212,7 @@ def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> No
         campaign = new_campaign(ledger)
         late, _ = campaign.lease("a", 2, HOUR)
         with ledger.database.writing() as connection:
-            connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
+            connection.execute(update(Attempt).values(deadline=Attempt.granted - 1, computed=1.0))
         campaign.lease("b", 1, HOUR)
         campaign.deliver(true_deliveries([late]))
         hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "worker_overview")}

@@ -30,6 +30,7 @@ def attempt(
     began: float | None = None,
     ended: float | None = None,
     outcome: str | None = None,
+    computed: float | None = None,
     campaign: int = 1,
 ) -> dict[str, Any]:
     """A row of the table of attempts; times from the start."""
@@ -43,6 +44,7 @@ def attempt(
         "deadline": START + granted + 120,
         "ended": None if ended is None else START + ended,
         "outcome": outcome,
+        "computed": computed,
     }
 
 
@@ -69,17 +71,17 @@ def campaign(number: int, name: str) -> dict[str, Any]:
 
 
 ATTEMPTS = [
-    attempt(1, 0, "a", granted=0, began=1.5, ended=11.5, outcome="done"),
-    attempt(2, 1, "a", granted=0, began=12, ended=30, outcome="preempted"),
-    attempt(3, 2, "a", granted=0, ended=30, outcome="preempted"),
-    attempt(4, 1, "b", granted=40, began=41, ended=65, outcome="done"),
-    attempt(5, 2, "b", granted=40, began=65, ended=160, outcome="expired"),  # its result came late
-    attempt(6, 3, "b", granted=40, ended=160, outcome="expired"),
-    attempt(7, 3, "c", granted=170, began=170, ended=185, outcome="done"),
-    attempt(8, 0, "c", granted=170, began=185, ended=195, outcome="superseded"),
-    attempt(9, 1, "c", granted=170, began=195, ended=199, outcome="superseded"),  # finds something else
-    attempt(10, 4, "c", granted=200),
-    attempt(11, 6, "i", granted=300, ended=300, outcome="done"),
+    attempt(1, 0, "a", granted=0, began=1.5, ended=11.5, outcome="done", computed=9),
+    attempt(2, 1, "a", granted=0, ended=30, outcome="preempted", computed=18),
+    attempt(3, 2, "a", granted=0, ended=30, outcome="preempted", computed=0),
+    attempt(4, 1, "b", granted=40, began=41, ended=65, outcome="done", computed=20),
+    attempt(5, 2, "b", granted=40, began=65, ended=160, outcome="expired", computed=40),  # its result came late
+    attempt(6, 3, "b", granted=40, ended=160, outcome="expired", computed=90.5),
+    attempt(7, 3, "c", granted=170, began=170, ended=185, outcome="done", computed=15),
+    attempt(8, 0, "c", granted=170, began=185, ended=195, outcome="superseded", computed=9),
+    attempt(9, 1, "c", granted=170, began=195, ended=199, outcome="superseded", computed=4),  # finds something else
+    attempt(10, 4, "c", granted=200, computed=3),
+    attempt(11, 6, "i", granted=300, ended=300, outcome="done", computed=5),
     attempt(12, 0, "c", granted=0, ended=7.25, outcome="released", campaign=2),
 ]
 RESULTS = [
@@ -176,11 +178,11 @@ def test_worker_overview(database: Database) -> None:
     shown = rows(database, "worker_overview", rest="ORDER BY worker")
     numbers = {
         # leased, done, released, preempted, expired, failed, died, superseded, busy_seconds, lost_seconds, results,
-        # lost: a device was free for the second task of "a" since its result; a late result of "b" loses nothing
-        "a": (0, 1, 0, 2, 0, 0, 0, 0, 10.0, 18.0 + 30.0, 1, 2),
-        "b": (0, 1, 0, 0, 2, 0, 0, 0, 24.0 + 95.0, 120.0, 2, 1),
-        "c": (1, 1, 1, 0, 0, 0, 0, 2, 15.0 + 10.0 + 4.0, 7.25, 3, 1),
-        "i": (0, 1, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 1, 0),
+        # lost: the second task of "a" had not begun; a late result of "b" loses nothing
+        "a": (0, 1, 0, 2, 0, 0, 0, 0, 9.0, 18.0, 1, 1),
+        "b": (0, 1, 0, 0, 2, 0, 0, 0, 20.0 + 40.0, 90.5, 2, 1),
+        "c": (1, 1, 1, 0, 0, 0, 0, 2, 15.0 + 9.0 + 4.0, 0.0, 3, 0),
+        "i": (0, 1, 0, 0, 0, 0, 0, 0, 5.0, 0.0, 1, 0),
     }
     assert [row[0] for row in shown] == list(numbers)
     assert {row[0]: row[15:] for row in shown} == numbers
@@ -205,9 +207,9 @@ def test_throughput(database: Database) -> None:
 
 def test_lost_time(database: Database) -> None:
     assert rows(database, "lost_time", rest="ORDER BY campaign, outcome") == [
-        ("other", "released", 1, 7.25, 7.25, at(7.25), at(7.25), 0),
-        ("seven", "expired", 1, 120.0, 120.0, at(160), at(160), 0),
-        ("seven", "preempted", 2, 48.0, 30.0, at(30), at(30), 0),
+        ("other", "released", 0, 0.0, None, at(7.25), at(7.25), 0, 1),
+        ("seven", "expired", 1, 90.5, 90.5, at(160), at(160), 0, 0),
+        ("seven", "preempted", 1, 18.0, 18.0, at(30), at(30), 1, 0),
     ]
 
 

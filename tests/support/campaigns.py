@@ -110,6 +110,6 @@ def write_used_ledger(where: str) -> None:
         campaign.new_token(Role.WORKER)
         first, *rest = campaign.lease("a", TASKS, HOUR)
         campaign.fail(rest[0], "an error with 'quotes' and ünïcode")
-        campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
+        campaign.release([first], Outcome.PREEMPTED, "SIGTERM", {first.attempt: 1.0})
         campaign.deliver(true_deliveries(rest[1:], 1 / 3))
         campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))

@@ -55,8 +55,7 @@ def worker(number: int, **fields: Any) -> dict[str, Any]:
         "done": 3_000 + 37 * number,
         "speed": 5.2e9 if gpu else 7.4e8 + 1e6 * number,
         "against_peers": 1.02 - 0.003 * (number % 30),
-        "preempted": {"count": number % 4, "seconds_lost": 811.0 * (number % 4)},
-        "lost": {"attempts": number % 4, "seconds": 811.0 * (number % 4)},
+        "lost": {"attempts": number % 4, "seconds": 811.0 * (number % 4), "unknown": 0},
     }
     return made | fields
 

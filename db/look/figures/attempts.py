@@ -17,9 +17,6 @@ from db.schema.models import Attempt, Result, same_task
 from db.states import LOST, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
 
-TAKEN_AWAY = frozenset({Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED})
-"""How lost attempts end that did not fail."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -50,30 +47,11 @@ class CutShort:
     lost: int
     seconds: float  # of the lost ones
     unbegun: int
+    unknown: int
     late: int  # how many brought a result all the same
     # began, arrived: of the late ones whose results were accepted; None: there are none
     began: float | None
     arrived: float | None
-
-    @property
-    def is_taken_away(self) -> bool:
-        return self.outcome in TAKEN_AWAY
-
-
-@dataclass(frozen=True)
-class Loss:
-    """What some lost attempts cost."""
-
-    attempts: int
-    seconds: float
-
-    @classmethod
-    def of(cls, parts: Iterable[CutShort]) -> Loss:
-        attempts = 0
-        seconds: float = 0
-        for part in parts:
-            attempts, seconds = attempts + part.lost, seconds + part.seconds
-        return cls(attempts, seconds)
 
 
 @dataclass(frozen=True)
@@ -82,17 +60,26 @@ class LostAttempts:
 
     outcome: Outcome
     attempts: int
-    seconds: float  # for how long those that had begun held a device
+    seconds: float  # for how long they computed, as far as their workers said
     unbegun: int  # how many more were given back before computing began; they cost nothing
+    unknown: int  # how many more there were of which their workers said nothing
 
 
 def lost_by_outcome(parts: Iterable[CutShort]) -> tuple[LostAttempts, ...]:
     """Of every way in which attempts may end without a result."""
-    sums = dict.fromkeys(LOST, (0, 0.0, 0))
+    found: dict[Outcome, list[CutShort]] = {outcome: [] for outcome in LOST}
     for part in parts:
-        attempts, seconds, unbegun = sums[part.outcome]
-        sums[part.outcome] = attempts + part.lost, seconds + part.seconds, unbegun + part.unbegun
-    return tuple(LostAttempts(outcome, *found) for outcome, found in sums.items())
+        found[part.outcome].append(part)
+    return tuple(
+        LostAttempts(
+            outcome,
+            sum(part.lost for part in its),
+            sum(part.seconds for part in its),
+            sum(part.unbegun for part in its),
+            sum(part.unknown for part in its),
+        )
+        for outcome, its in found.items()
+    )
 
 
 @dataclass(frozen=True)
@@ -175,8 +162,9 @@ def _cut_short(few: bool) -> Select[*tuple[Any, ...]]:
             func.sum(case((lost, 1), else_=0)).label("lost"),
             func.sum(case((lost, measures.seconds(cut)), else_=0.0)).label("seconds"),
             func.sum(case((measures.unbegun(cut), 1), else_=0)).label("unbegun"),
+            func.sum(case((measures.unknown(cut), 1), else_=0)).label("unknown"),
             func.sum(cut.c.late).label("late"),
-            func.min(case((accepted.is_not(None), cut.c.started))).label("began"),
+            func.min(case((accepted.is_not(None), func.coalesce(cut.c.began, cut.c.granted)))).label("began"),
             func.max(accepted).label("arrived"),
         )
         .select_from(cut)
@@ -195,6 +183,7 @@ def cut_short(transaction: Transaction, workers: Collection[str], few: bool) -> 
             row.lost,
             row.seconds,
             row.unbegun,
+            row.unknown,
             row.late,
             row.began,
             row.arrived,

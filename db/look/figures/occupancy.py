@@ -1,11 +1,9 @@
 """How many devices computed at once, and how many workers held tasks.
 
-A device computes one task at a time.  Attempts of one worker seem to overlap where the time of a task is known only
-as that of its lease, and by the milliseconds by which clocks differ: its further attempts occupy no device.  A
-worker holds tasks while it has a lease or more.
-
-A report reads all attempts, by the start of their leases; an overview looks at some moments
-(:mod:`db.look.figures.holding`).
+A device is occupied for the seconds that its worker says it computed: from when computing began, where that was
+said, else up to the end of the attempt, or now.  Without a result they are known up to the worker's last report.  A
+device computes one task at a time; by the milliseconds by which clocks differ, attempts of one worker seem to
+overlap: its further attempts occupy no device.  A worker holds tasks while it has a lease or more.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ class Spans:
     worker: NDArray[np.int32]  # position of the worker
     granted: Times  # when the lease began
     held: Times  # when it ended, or now
-    # start, end: of computing, as early as it can have begun; nan: it did not begin
+    # start, end: of computing; nan: nothing was computed, or nothing is known of it
     start: Times
     end: Times
 
@@ -41,21 +39,15 @@ class Spans:
         worker: NDArray[np.int32],
         granted: Times,
         ended: Times,
-        started: Times,
-        begun: NDArray[np.bool_],
-        seconds: Times,
+        began: Times,
+        computed: Times,
         now: float,
     ) -> Spans:
-        """``ended``, ``started``, ``seconds``: nan if it runs, if that is unknown, and if it brought no result."""
+        """``ended``: nan if it runs; ``began``, ``computed``: nan if that is unknown."""
         held = np.where(np.isnan(ended), now, ended)
-        # An attempt whose lease expired may still have delivered a result.
-        has_result = np.isfinite(seconds)
-        # A result waits until it is delivered, and a task until a device is free: the computing time lies between.
-        latest_start = np.maximum(granted, held - np.nan_to_num(seconds))
-        start = np.minimum(np.where(np.isnan(started), latest_start, started), held)
-        end = np.where(has_result, np.minimum(start + np.nan_to_num(seconds), now), held)
-        occupies = begun | has_result
-        return cls(worker, granted, held, np.where(occupies, start, np.nan), np.where(occupies, end, np.nan))
+        start = np.where(np.isnan(began), np.maximum(granted, held - computed), began)
+        start = np.where(computed > 0, np.minimum(start, held), np.nan)
+        return cls(worker, granted, held, start, np.minimum(start + computed, now))
 
 
 @dataclass(frozen=True)

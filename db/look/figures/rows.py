@@ -6,19 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
-from sqlalchemy import Select, func, literal, select, union_all
+from sqlalchemy import func, select
 
 from db.look.figures import attempts
 from db.look.figures.attempts import Elapsed, LostAttempts, lost_by_outcome
 from db.look.figures.campaign import AcceptedResults
 from db.look.figures.durations import TimeBounds
 from db.look.figures.occupancy import Spans
-from db.schema import measures
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Witness, same_task
+from db.schema.models import Attempt, Result, Witness
 from db.store.transaction import CAMPAIGN, Transaction
 
 BATCH_ROWS = 1_000
@@ -47,35 +45,12 @@ _FURTHER = (
 _LAST = select(func.max(Attempt.ended), func.count() - func.count(Attempt.ended), func.count()).where(*_HERE)
 
 
-def _in_time(table: Any) -> Select[Any]:
-    """The attempts whose results are in a table, and arrived in time."""
-    spans = Attempt.worker_id, Attempt.granted.label("granted"), Attempt.ended, Attempt.began
-    return (
-        select(*spans, literal(1).label("begun"), table.seconds)
-        .select_from(table)
-        .join(Attempt, Attempt.id == table.attempt_id)
-        .where(table.campaign_id == CAMPAIGN, Attempt.outcome.in_(measures.DELIVERED))
-        .where(~among(Attempt.worker_id, "left_out"))
-    )
-
-
-def _cut_short(running: bool) -> Select[Any]:
-    """The others, with the computing time of results that arrived late."""
-    cut = measures.cut_short(*_HERE, running=running, name="running" if running else "cut_short")
-    brought = (
-        select(table.seconds)
-        .where(same_task(table, cut.c), table.attempt_id == cut.c.id)
-        .correlate(cut)
-        .limit(1)
-        .scalar_subquery()
-        for table in (Result, Witness)
-    )
-    late = func.coalesce(*brought)
-    return select(cut.c.worker_id, cut.c.granted, cut.c.ended, cut.c.started, cut.c.begun, late)
-
-
-_all = union_all(*map(_in_time, (Result, Witness)), *map(_cut_short, (False, True))).subquery("spans")
-_SPANS = select(_all).order_by(_all.c.granted).execution_options(yield_per=BATCH_ROWS)
+_SPANS = (
+    select(Attempt.worker_id, Attempt.granted, Attempt.ended, Attempt.began, Attempt.computed)
+    .where(*_HERE)
+    .order_by(Attempt.granted)
+    .execution_options(yield_per=BATCH_ROWS)
+)
 
 
 @dataclass
@@ -153,8 +128,8 @@ class LedgerRows:
 
     def spans(self) -> Iterator[Spans]:
         for rows in self.transaction.execute(_SPANS, left_out=self.left_out).partitions():
-            worker, *columns, begun, seconds = zip(*rows, strict=True)
-            # None becomes nan.
-            granted, ended, started, took = (np.array(column, np.float64) for column in (*columns, seconds))
+            worker, *columns = zip(*rows, strict=True)
             places = np.array([self.places[each] for each in worker], np.int32)
-            yield Spans.of(places, granted, ended, started, np.array(begun, np.bool_), took, self.now)
+            # None becomes nan.
+            granted, ended, began, computed = (np.array(column, np.float64) for column in columns)
+            yield Spans.of(places, granted, ended, began, computed, self.now)

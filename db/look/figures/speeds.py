@@ -36,7 +36,8 @@ class RunningAttempt(NamedTuple):
     work: float  # estimated work of its task
     again: bool  # whether its task is done, and is being evaluated again
     granted: float
-    has_begun: bool  # whether its worker has reported steps
+    renewed: float  # when it was granted, or renewed last
+    computed: float  # for how many seconds, as its worker said then; 0: it had not begun, or that is unknown
     seconds: float  # time from a renewal of its lease to the deadline
 
 

@@ -11,14 +11,13 @@ from sqlalchemy import select
 
 from db.look import progress
 from db.look.figures import attempts, speeds
-from db.look.figures.holding import holding
 from db.look.figures.speeds import Arrival
 from db.look.overview import forecast, warnings, worker_queries
 from db.look.overview.facts import Facts
 from db.look.overview.forecast import SteadyEta
 from db.look.overview.records import Eta, Happened, Lost, Overview, Parts, Total, WorkRate
 from db.look.overview.schedule import DeviceGroup, Remaining
-from db.look.overview.workers import views, worker_events
+from db.look.overview.workers import timeline, views, worker_events
 from db.look.progress import MergedCount
 from db.messages import Time
 from db.records import CampaignRecord
@@ -46,12 +45,8 @@ class OverviewReader:
         transaction: Transaction,
         campaign: CampaignRecord,
         folders: Mapping[str, Path],
-        with_timeline: bool = True,
     ) -> Overview:
-        """``folders``: folders whose disks are checked, by their name in warnings.
-
-        ``with_timeline``: false leaves the timeline empty, which saves a query.
-        """
+        """``folders``: folders whose disks are checked, by their name in warnings."""
         facts = Facts.read(transaction, campaign)
         campaign, now, finished = facts.campaign, facts.now, facts.finished
         tasks, work = _parts(facts)
@@ -62,11 +57,6 @@ class OverviewReader:
             current = speeds.current(now, {row.id: row.started for row in facts.present}, arrivals)
             eta = _eta(transaction, facts, arrivals, self._forecast)
         shown = views(transaction, facts, current)
-        begun = min((row.started for row in facts.workers), default=None)
-        until = now if finished is None else finished
-        occupation = []
-        if begun is not None and with_timeline:
-            occupation = holding(transaction.connection, sorted(facts.presence), begun, until)
         count, agrees = (None, None) if finished is None else self._count.get(transaction, campaign, finished)
         return Overview(
             campaign=campaign.name,
@@ -91,7 +81,7 @@ class OverviewReader:
             workers=tuple(shown[:MAX_WORKERS]),
             workers_left_out=len(shown[MAX_WORKERS:]),
             warnings=warnings.warnings_of(transaction, facts, tasks, shown, folders),
-            timeline=tuple((Time(at), occupied) for at, occupied in occupation),
+            timeline=timeline(facts),
             events=tuple(
                 sorted([*worker_events(transaction, facts), *_events(transaction)], key=lambda event: -event.at)
             ),
@@ -141,10 +131,7 @@ def _eta(
         return None  # the remaining tasks need an operator
     models = {row.id: (row.device_kind, row.device_model) for row in facts.workers}
     tokens = {row.id: row.token for row in facts.workers if row.token}
-    groups = [
-        DeviceGroup(row.id, models[row.id], row.processes or 1, row.started, row.last_ended)
-        for row in facts.present
-    ]
+    groups = [DeviceGroup(row.id, models[row.id], row.processes or 1, row.started) for row in facts.present]
     _, arrived = speeds.arrivals_of_late(facts.now, 0.0, arrivals, forecast.results_wanted(groups))
     again = facts.again
     waiting = [(work, 1) for task, work in facts.rechecks.items() if task not in again]
@@ -184,4 +171,8 @@ def _attempts(facts: Facts) -> dict[str, int]:
 
 def _lost(facts: Facts) -> dict[str, Lost]:
     losses = sorted(attempts.lost_by_outcome(facts.cut_short), key=lambda loss: loss.outcome)
-    return {loss.outcome: Lost(loss.attempts, loss.seconds) for loss in losses if loss.attempts}
+    return {
+        loss.outcome: Lost(loss.attempts, loss.seconds, loss.unknown)
+        for loss in losses
+        if loss.attempts or loss.unknown
+    }

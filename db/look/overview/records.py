@@ -99,21 +99,15 @@ class Eta(Message, frozen=True):
     latest: Time
 
 
-class Preempted(Message, frozen=True):
-    """What was taken away, see :mod:`db.schema.measures`."""
-
-    count: Count
-    seconds_lost: Real
-
-
 class Lost(Message, frozen=True):
     """Attempts that were lost, see :mod:`db.schema.measures`."""
 
     attempts: Count
     seconds: Real
+    unknown: Count  # how many more ended without a result, of which their workers had said nothing
 
 
-NOTHING_LOST = Lost(0, 0.0)
+NOTHING_LOST = Lost(0, 0.0, 0)
 
 
 class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
@@ -136,7 +130,6 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
     # Work per second of computing time of its last results, relative to the median of other workers with the same
     # device; None: there are too few of them, or of its results
     against_peers: Real | None
-    preempted: Preempted  # its part of ``lost`` that did not fail
     lost: Lost = NOTHING_LOST  # servers of versions before 2.0 do not say it
 
 
@@ -186,7 +179,7 @@ class Overview(Message, frozen=True):
     workers: Annotated[tuple[WorkerView, ...], Meta(max_length=MAX_WORKERS)]
     workers_left_out: Count  # number of further workers, which are omitted
     warnings: Annotated[tuple[Warned, ...], Meta(max_length=MAX_ENTRIES)]
-    # (time, number of workers that held leases), oldest first
+    # (time, number of workers that were there), oldest first
     timeline: Annotated[tuple[tuple[Time, Count], ...], Meta(max_length=MAX_ENTRIES)]
     # The last events of results, and of workers, newest first
     events: Annotated[tuple[Happened, ...], Meta(max_length=MAX_ENTRIES)]

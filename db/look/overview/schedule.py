@@ -26,7 +26,6 @@ class DeviceGroup:
     model: Hashable  # the kind and the model of its devices: tasks take equally long on equal ones
     devices: int  # how many tasks it computes at once
     since: float
-    last: float | None  # when its last result arrived, in seconds since 1970; None: none has
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGro
     others: dict[float, int] = {}
     known = {group.worker for group in groups}
     seen: set[int] = set()
-    for attempt in sorted(remaining.running, key=lambda attempt: (not attempt.has_begun, attempt.granted)):
+    for attempt in sorted(remaining.running, key=lambda attempt: (not attempt.computed, attempt.granted)):
         if attempt.task in seen:
             continue  # a copy of a task that another worker holds
         seen.add(attempt.task)
@@ -76,8 +75,7 @@ def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGro
 def _ends(now: float, group: DeviceGroup, held: Sequence[RunningAttempt], seconds: Seconds) -> list[float]:
     """When each device of a worker that has a task will have computed the tasks that the worker holds.
 
-    Its first tasks are being computed: on one device since the last result arrived, on several since times that are
-    spread evenly before that.
+    Its first tasks are being computed: those of which it has not said so yet, since some time after it was heard.
     """
     ends: list[float] = []
     for number, attempt in enumerate(held):
@@ -85,9 +83,8 @@ def _ends(now: float, group: DeviceGroup, held: Sequence[RunningAttempt], second
         if number >= group.devices:
             heapq.heapreplace(ends, ends[0] + takes)
             continue
-        ago = group.last - takes * number / group.devices if group.last is not None else None
-        begin = now if ago is None and not attempt.has_begun else max(attempt.granted, ago or 0.0)
-        heapq.heappush(ends, max(now, begin + takes))
+        since = attempt.renewed - attempt.computed if attempt.computed else (attempt.renewed + now) / 2
+        heapq.heappush(ends, max(now, since + takes))
     return ends
 
 

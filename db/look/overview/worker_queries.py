@@ -86,7 +86,8 @@ _RUNNING = (
         Task.work,
         Task.state == TaskState.DONE,
         Attempt.granted,
-        Attempt.steps.is_not(None),
+        Attempt.deadline - func.coalesce(Attempt.seconds, 0.0),
+        func.coalesce(Attempt.computed, 0.0),
         func.coalesce(Attempt.seconds, 0.0),
     )
     .join(Task, same_task(Task, Attempt))

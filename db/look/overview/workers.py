@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,11 +11,11 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from db.look.figures import speeds
-from db.look.figures.attempts import CutShort, Loss
+from db.look.figures.attempts import CutShort
 from db.look.figures.speeds import CurrentSpeeds
 from db.look.overview import worker_queries
 from db.look.overview.facts import GONE_SECONDS, Facts, last_seen
-from db.look.overview.records import ENDINGS, Happened, Lost, Preempted, WorkerState, WorkerView
+from db.look.overview.records import ENDINGS, Happened, Lost, WorkerState, WorkerView
 from db.machines import ID_LENGTH, slurm_name, worker_name
 from db.messages import Time
 from db.schema.dialects import among
@@ -25,6 +27,8 @@ from langford.words import several
 JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
 MAX_SHOWN, MAX_ATTEMPTS = 50, 1_000
 """The maximum numbers of events, and of attempts that are read for them."""
+MAX_POINTS, MIN_SECONDS = 100, 1.0
+"""Of a timeline: the maximum number of points, and the minimum time between two of them."""
 LAST_SECONDS = 60.0
 """What a worker gives back in this time before its end, it gives back because it ends."""
 
@@ -38,8 +42,6 @@ def views(transaction: Transaction, facts: Facts, now: CurrentSpeeds | None) -> 
     parts: dict[str, list[CutShort]] = defaultdict(list)
     for part in facts.cut_short:
         parts[part.worker].append(part)
-    lost = {row.id: Loss.of(parts[row.id]) for row in workers}
-    taken = {row.id: Loss.of(part for part in parts[row.id] if part.is_taken_away) for row in workers}
     groups = {row.id: (row.device_kind, row.device_model) for row in workers}
     ratios = speeds.against_peers({id_: paces[id_] for id_ in paces if id_ in groups}, groups)
     shown = [
@@ -60,12 +62,32 @@ def views(transaction: Transaction, facts: Facts, now: CurrentSpeeds | None) -> 
             done=facts.delivered[row.id],
             speed=None if now is None else now.of_workers.get(row.id),
             against_peers=ratios.get(row.id),
-            preempted=Preempted(taken[row.id].attempts, taken[row.id].seconds),
-            lost=Lost(lost[row.id].attempts, lost[row.id].seconds),
+            lost=_lost(parts[row.id]),
         )
         for row in workers
     ]
     return sorted(shown, key=_importance)
+
+
+def _lost(parts: Sequence[CutShort]) -> Lost:
+    attempts, unknown = sum(part.lost for part in parts), sum(part.unknown for part in parts)
+    return Lost(attempts, math.fsum(part.seconds for part in parts), unknown)
+
+
+def timeline(facts: Facts) -> tuple[tuple[Time, int], ...]:
+    """(time, number of workers that were there) at equal distances from the first worker on, oldest first.
+
+    A worker is there from its start to its end, or to its last request if it is silent.
+    """
+    if not facts.workers:
+        return ()
+    until = facts.now if facts.finished is None else facts.finished
+    starts = sorted(row.started for row in facts.workers)
+    gone = (row for row in facts.workers if not facts.presence[row.id].is_present)
+    ends = sorted(last_seen(row) if row.ended is None else row.ended for row in gone)
+    points = max(1, min(MAX_POINTS, int((until - starts[0]) / MIN_SECONDS)))
+    moments = (starts[0] + (until - starts[0]) * (place + 0.5) / points for place in range(points))
+    return tuple((Time(at), bisect(starts, at) - bisect(ends, at)) for at in moments)
 
 
 def _importance(worker: WorkerView) -> tuple[bool, float]:

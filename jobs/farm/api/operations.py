@@ -37,12 +37,20 @@ def _require_same(campaign: Campaign, request: wire.LeaseRequest) -> None:
 
 
 def renew(campaign: Campaign, request: wire.Renewal) -> wire.Running:
-    running = campaign.renew(request.attempts, request.seconds, dict(request.steps))
+    running = campaign.renew(request.attempts, request.seconds, dict(request.steps), dict(request.computed))
     return wire.Running(running=sorted(running))
 
 
 def release(campaign: Campaign, request: wire.Release) -> None:
-    campaign.release(request.attempts, request.outcome, request.note)
+    campaign.release(request.attempts, request.outcome, request.note, dict(request.computed))
+
+
+def fail(campaign: Campaign, request: wire.End) -> wire.SetAside:
+    return wire.SetAside(set_aside=campaign.fail(request, request.reason, request.computed))
+
+
+def die(campaign: Campaign, request: wire.End) -> wire.SetAside:
+    return wire.SetAside(set_aside=campaign.die(request, request.reason, request.computed))
 
 
 def deliver(campaign: Campaign, request: wire.Results) -> wire.Receipts:
@@ -90,8 +98,8 @@ ANSWERED = (
     Answered(wire.ENROL, lambda campaign, asked: wire.Pace(pace=campaign.enrol(asked)), rank=Rank.WORKERS),
     Answered(wire.LEAVE, lambda campaign, asked: campaign.leave(asked.worker, asked.ending)),
     Answered(wire.RELEASE, release, bodies.ATTEMPTS),
-    Answered(wire.FAIL, lambda campaign, asked: wire.SetAside(set_aside=campaign.fail(asked, asked.reason))),
-    Answered(wire.DIE, lambda campaign, asked: wire.SetAside(set_aside=campaign.die(asked, asked.reason))),
+    Answered(wire.FAIL, fail),
+    Answered(wire.DIE, die),
     Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.reopen()), rank=Rank.OTHERS),
 )
 RANKS = {answered.operation.path: answered.rank for answered in ANSWERED}

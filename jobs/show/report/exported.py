@@ -121,9 +121,8 @@ class ExportedRows:
             worker=results.worker[known][order],
             granted=granted[order],
             ended=results.arrived[known][order],
-            started=began[order],
-            begun=np.ones(len(found), np.bool_),
-            seconds=results.seconds[known][order],
+            began=began[order],
+            computed=results.seconds[known][order],
             now=self.now,
         )
 

@@ -36,7 +36,7 @@ def summary(evidence: Evidence) -> str:
     parts = []
     if aborted:
         lost, effective = evidence.numbers.aborted_seconds, evidence.numbers.effective
-        overhead = f" (at most {share(lost / effective)} of the effective time)" if effective else ""
+        overhead = f" ({share(lost / effective)} of the effective time)" if effective else ""
         parts.append(f"{several(aborted, 'attempt')} aborted{overhead}")
     parts += [several(counts[kind], *words) for kind, words in NAMED_EVENTS.items() if counts.get(kind)]
     return ", ".join(parts) + "." if parts else "Nothing: no attempt was lost, and no result was contradicted."
@@ -49,18 +49,21 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
     if lost is None:
         return
     rows = [
-        [kind.outcome, MEANING[kind.outcome], f"{kind.attempts:,}", f"{kind.unbegun:,}", duration(kind.seconds)]
+        [
+            *(kind.outcome, MEANING[kind.outcome]),
+            *(f"{number:,}" for number in (kind.attempts, kind.unbegun, kind.unknown)),
+            duration(kind.seconds),
+        ]
         for kind in lost
-        if kind.attempts or kind.unbegun
+        if kind.attempts or kind.unbegun or kind.unknown
     ]
     if rows:
         yield Paragraph(
-            "Each of these tasks was leased again later, so the count lacks nothing. Times start at the lease "
-            "and are upper bounds, because a task may wait on its worker. Attempts that had not started cost "
-            "nothing."
+            "Each of these tasks was leased again later, so the count lacks nothing. The time is what workers "
+            "reported: of one that was killed, up to its last renewal. Attempts that had not started cost nothing."
         )
-        head = ["ended", "why", "started", "not started", "time"]
-        yield Grid("Attempts without a result", head, rows, numbers=3)
+        head = ["ended", "why", "started", "not started", "unknown", "time"]
+        yield Grid("Attempts without a result", head, rows, numbers=4)
     if evidence.history.event_counts.get(EventKind.CONFLICT):
         yield _settled(evidence)
     # A liar causes a contradiction for each of its results: they must not hide what else there is.

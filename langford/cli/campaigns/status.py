@@ -89,13 +89,13 @@ def status(
 
         def look() -> list[Overview]:
             try:
-                return [campaign.overview(timeline=as_json) for campaign in campaigns()]
+                return [campaign.overview() for campaign in campaigns()]
             except NoTaskServer:
                 if not (is_remote and server.name):
                     raise
                 # What looks like the name of a campaign may be the path under which a proxy has the server.
                 with suppress(LangfordError):
-                    return [each.overview(timeline=as_json) for each in server.campaigns(f"/{server.name}")]
+                    return [each.overview() for each in server.campaigns(f"/{server.name}")]
                 raise
 
         if watch:

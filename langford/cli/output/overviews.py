@@ -287,12 +287,15 @@ def _loss(worker: WorkerView) -> str:
 
 def _lost(overview: Overview) -> str:
     """Attempts that brought no result, and how they ended."""
-    attempts = sum(loss.attempts for loss in overview.lost.values())
-    if not attempts:
-        return ""
-    ended = ", ".join(f"{loss.attempts:,} {outcome}" for outcome, loss in sorted(overview.lost.items()))
-    seconds = sum(loss.seconds for loss in overview.lost.values())
-    return f"{several(attempts, 'attempt')} of {duration(seconds)} in total: {ended}"
+    losses = overview.lost.values()
+    attempts, unknown = sum(loss.attempts for loss in losses), sum(loss.unknown for loss in losses)
+    seconds = sum(loss.seconds for loss in losses)
+    ended = [f"{loss.attempts:,} {outcome}" for outcome, loss in sorted(overview.lost.items()) if loss.attempts]
+    known = (
+        f"{several(attempts, 'attempt')} of {duration(seconds)} in total: {', '.join(ended)}" if attempts else ""
+    )
+    silent = f"{several(unknown, 'attempt')} of which the worker reported nothing" if unknown else ""
+    return "; ".join(filter(None, [known, silent]))
 
 
 def _problem(overview: Overview) -> str:

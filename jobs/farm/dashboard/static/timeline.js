@@ -1,4 +1,4 @@
-// Workers that held tasks over time, as steps in an SVG.
+// Workers that were present over time, as steps in an SVG.
 
 import { byId, element, keyed, timeElement, write } from "./dom.js";
 import { time, whole } from "./words.js";

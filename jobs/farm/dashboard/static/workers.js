@@ -19,12 +19,11 @@ function size(worker) {
   return [cores, processes].filter(Boolean).join(", ");
 }
 
-/** A smaller line below the number of lost attempts: what they cost, and how many of them were taken away. */
+/** A smaller line below the number of lost attempts: what they cost, and of how many others nothing is known. */
 function lost(worker) {
-  const { attempts, seconds } = worker.lost;
-  const taken = worker.preempted.count;
-  const away = taken < attempts ? `, ${whole(taken)} taken away` : "";
-  return attempts ? `${coarseDuration(seconds)}${away}` : "";
+  const { attempts, seconds, unknown } = worker.lost;
+  const cost = attempts ? coarseDuration(seconds) : "";
+  return [cost, unknown ? `${whole(unknown)} unknown` : ""].filter(Boolean).join(", ");
 }
 
 // A worker that holds tasks makes a request every 30 s, one that waits every 60 s (jobs/show/wording.py).
