@@ -11,19 +11,29 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SIXTH = "sixth"
+"""A method's folder that no contract names."""
 PLANTED = {
     "langford.counting": "db.ledger",
     "langford.result": "sqlalchemy",
     "db.campaign": "jobs.run.loop",
     "jobs.run.loop": "slurm.keeper",
     "jobs.mpi.static": "jobs.farm.guard.access",
-    "jobs.verify.agreement": "langford.cli.output.answer",
+    "jobs.verify.second_method": "langford.cli.output.answer",
+    "jobs.farm.guard.bodies": "jobs.reach.wire",
+    "jobs.farm.dashboard.pages": "db.look.history",
+    "jobs.pools.evaluation": "db.ledger",
+    "jobs.show.wording": "starlette",
+    "db.work.leases": "db.trust.draw",
     "langford.cli.options.common": "langford.cli.farm.serve",
     "langford.provenance": "langford.devices",
+    "langford.problem.existence": "numba",
     "langford.methods.plan": "langford.methods",
     "langford.methods.polyphase.kernels.term": "langford.methods.polyphase.plan",
     "langford.kernels.symmetries": "langford.problem",
     "langford.methods.godfrey.cpu": "langford.methods.polyphase.tables",
+    f"langford.methods.{SIXTH}.plan": "langford.methods.godfrey.tables",
+    "jobs.verify.agreement": f"langford.methods.{SIXTH}.plan",
     "langford.kernels.gpu.program": "numba",
     "langford.irregular.cuda.bfs": "langford.irregular.graphs.graph",
 }
@@ -56,6 +66,10 @@ def test_an_import_within_a_function_breaks_a_contract(tmp_path: Path) -> None:
     for package in ("langford", "db", "jobs", "slurm"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=lambda _, files: {*files} - {*sources(files)})
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    sixth = tmp_path / "langford" / "methods" / SIXTH
+    sixth.mkdir()
+    for name in ("__init__", "plan"):
+        (sixth / f"{name}.py").touch()
     for module, imported in [*PLANTED.items(), CIRCLE]:
         file = tmp_path.joinpath(*module.split(".")).with_suffix(".py")
         assert file.exists(), module
