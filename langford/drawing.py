@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from langford.errors import BadInput, NotInstalled
-from langford.machine.durable import replace_file, require_replaceable
+from langford.machine.durable import replace_file
+from langford.machine.outputs import mark, marked, require_replaceable
 from langford.methods.backtracking.explicit import Arrangement
 from langford.problem.recognition import places_of
 from langford.version import install
@@ -28,6 +29,7 @@ UNIT = 30
 MARGIN = 0.8
 """From the middle of an outer cube to the edge of a picture, in places."""
 FORMATS = (".svg", ".png", ".pdf")
+PICTURE = marked("a picture", "draw")
 NO_MATPLOTLIB = f"PNG and PDF need matplotlib: {install('draw')}, or write an .svg, which needs nothing"
 
 
@@ -171,6 +173,7 @@ def svg(arrangement: Arrangement, circle: bool = False) -> str:
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{UNIT * width:.0f}" height="{UNIT * height:.0f}" '
             f'viewBox="0 0 {width:.3f} {height:.3f}">',
+            f"<metadata>{mark('draw')}</metadata>",
             f"<title>{','.join(map(str, arrangement))}</title>",
             '<rect width="100%" height="100%" fill="white"/>',
             '<g fill="none" stroke-width="0.03">',
@@ -192,7 +195,7 @@ def require_drawable(path: Path) -> None:
         raise BadInput(f"{path.name}: end the file name in .svg, .png or .pdf")
     if path.suffix.lower() != ".svg" and find_spec("matplotlib") is None:
         raise NotInstalled(NO_MATPLOTLIB)
-    require_replaceable(path)
+    require_replaceable(path, PICTURE)
 
 
 def save(arrangement: Arrangement, path: Path, circle: bool = False) -> None:
@@ -202,11 +205,13 @@ def save(arrangement: Arrangement, path: Path, circle: bool = False) -> None:
     """
     require_drawable(path)
     if path.suffix.lower() == ".svg":
-        replace_file(path, svg(arrangement, circle).encode())
+        replace_file(path, svg(arrangement, circle).encode(), PICTURE)
         return
     content = BytesIO()
-    figure(arrangement, circle).savefig(content, format=path.suffix.lower()[1:], dpi=150)
-    replace_file(path, content.getvalue())
+    form = path.suffix.lower()[1:]
+    said = {"Software" if form == "png" else "Creator": mark("draw")}
+    figure(arrangement, circle).savefig(content, format=form, dpi=150, metadata=said)
+    replace_file(path, content.getvalue(), PICTURE)
 
 
 def _hex(name: int) -> str:

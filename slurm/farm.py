@@ -20,6 +20,7 @@ from jobs.clock import SYSTEM, Clock
 from jobs.reach.join import SUFFIX, Join, NotAJoinFile
 from langford.errors import BadInput, LangfordError
 from langford.machine.folders import objection
+from langford.machine.outputs import READY, remove_output
 
 START_SECONDS = 120.0
 """The longest time that a server may take to start, its plan included."""
@@ -67,7 +68,7 @@ def served(
 
     Raises ServerEnded if it ends before it listens.
     """
-    folder.ready.unlink(missing_ok=True)
+    remove_output(folder.ready, READY)
     with open(folder.log, "ab", opener=_private) as log:
         server = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=dict(environment), start_new_session=True

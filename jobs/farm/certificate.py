@@ -15,9 +15,11 @@ from pathlib import Path
 
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file
+from langford.machine.outputs import headed
 from langford.version import install
 
 HEADING = b"# the certificate of a langford server, made by itself\n"
+FORM = headed("a certificate", HEADING)
 BLOCKS = re.compile(rb"-----BEGIN ([A-Z ]+)-----.+?-----END \1-----\n", re.DOTALL)
 
 
@@ -43,7 +45,7 @@ def own_certificate(file: Path, names: Sequence[str]) -> str:
         authority = CA.from_pem(blocks[-2], blocks[-1])
     leaf = authority.issue_cert(*names, organization_name="langford")
     parts = leaf.private_key_pem, *leaf.cert_chain_pems, authority.cert_pem, authority.private_key_pem
-    replace_file(file, HEADING + b"".join(part.bytes() for part in parts), private=True)
+    replace_file(file, HEADING + b"".join(part.bytes() for part in parts), FORM, private=True)
     return authority.cert_pem.bytes().decode()
 
 

@@ -25,12 +25,14 @@ from jobs.addresses import has_scheme, lacks_scheme, server_parts
 from jobs.console import SILENT, Console
 from langford.errors import BadInput
 from langford.machine.durable import FileTooLarge, content, replace_file
+from langford.machine.outputs import headed
 
 if TYPE_CHECKING:
     from jobs.reach.remote import RemoteCampaign
 
 SUFFIX = ".join"
 HEADING = "# langford join 1"
+FORM = headed("a join file", HEADING.encode())
 MAX_SIZE = 256 * 1024
 """Bytes that a file may have; a chain of certificates has a few thousand."""
 TOKEN = re.compile("[!-~]+")
@@ -60,7 +62,8 @@ class Join:
     def write(self, file: Path) -> None:
         """Write it, for the user alone; an earlier join file is replaced.  Raises OSError, or NotReplaceable."""
         lines = [HEADING, *(f"address {address}" for address in self.addresses), f"token {self.token}"]
-        replace_file(file, "".join([*(f"{line}\n" for line in lines), self.certificates]).encode(), private=True)
+        text = "".join([*(f"{line}\n" for line in lines), self.certificates])
+        replace_file(file, text.encode(), FORM, private=True)
 
     @classmethod
     def read(cls, file: Path) -> Join:

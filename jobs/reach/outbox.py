@@ -32,14 +32,15 @@ from langford.errors import BadInput, LangfordError
 from langford.machine.durable import (
     FileTooLarge,
     NotRegular,
-    NotReplaceable,
     lock_file,
     regular_content,
     replace_file,
 )
+from langford.machine.outputs import Form, NotReplaceable
 from langford.methods import method_hash
 
 SUFFIX = ".result.json"
+RESULT = Form("a result", rb'\{"')
 LOCK = ".lock"
 MAX_FILE = 100_000
 TRIALS = 100
@@ -137,7 +138,7 @@ class Outbox:
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is not a regular file")
         try:
-            replace_file(file, content, private=True, named_once=True)
+            replace_file(file, content, RESULT, private=True, named_once=True)
         except (OSError, NotReplaceable) as error:
             reason = str(error.strerror if isinstance(error, OSError) else error)
             if reason != self._objection:

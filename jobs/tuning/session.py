@@ -16,6 +16,7 @@ from langford.errors import NotInstalled
 from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.cores import cores
 from langford.machine.durable import replace_file
+from langford.machine.outputs import mark, marked
 from langford.machine.profile import save_settings
 from langford.methods import Method
 from langford.methods.backtracking.cuda import SearchSettings
@@ -24,6 +25,7 @@ from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 from langford.version import install
 
+FIGURE = marked("a figure", "tune")
 CORE_SECONDS = 10.0
 """The cost limit of each count on the cores, in seconds of one core."""
 
@@ -116,5 +118,5 @@ def draw(experiment: Experiment, path: Path) -> None:
     axes.legend(fontsize="small")
     content = BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "none"}):  # text stays text, not outlines
-        figure.savefig(content, format=path.suffix[1:], dpi=120)
-    replace_file(path, content.getvalue())
+        figure.savefig(content, format=path.suffix[1:], dpi=120, metadata={"Creator": mark("tune")})
+    replace_file(path, content.getvalue(), FIGURE)

@@ -15,8 +15,11 @@ from db.identity import Identity
 from db.states import EventKind
 from jobs.verify import signatures
 from langford.errors import CheckFailed
+from langford.machine.outputs import Form
 from langford.machine.process import user
 from langford.methods import Count, Plan, merge
+
+RESULTS = Form("an export", rb'\{"format": "langford results ')
 
 
 def file_of(campaign: str) -> Path:
@@ -117,7 +120,7 @@ def delete(campaign: Campaign, kept: TrustedFile, file: Path) -> None:
     """
     is_there = holds(file, kept)
     if not is_there:
-        signatures.write(file, kept.content, key=None, private=True)
+        signatures.write(file, kept.content, RESULTS, key=None, private=True)
     try:
         validated(file)
         campaign.delete(kept)

@@ -8,10 +8,12 @@ import subprocess
 from pathlib import Path
 
 from langford.errors import BadInput, NotInstalled, WrongResult
-from langford.machine.durable import is_a_device_or_a_pipe, replace_file, require_replaceable
+from langford.machine.durable import replace_file
+from langford.machine.outputs import Form, is_a_device_or_a_pipe, require_replaceable
 from langford.words import duration
 
 NAMESPACE = "langford"
+SIGNATURE = Form("a signature", b"-----BEGIN SSH SIGNATURE-----")
 TIMEOUT_SECONDS = 120.0
 """The time limit of ssh-keygen: long enough for a passphrase to be typed."""
 STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -26,7 +28,7 @@ def signature_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.sig")
 
 
-def require_place(file: Path, key: Path | None) -> None:
+def require_place(file: Path, form: Form, key: Path | None) -> None:
     """Check that a file and its signature can be written; see :func:`write`.
 
     Raises BadInput, NotReplaceable or OSError.
@@ -35,11 +37,11 @@ def require_place(file: Path, key: Path | None) -> None:
         raise BadInput(
             f"{file} is not a file, so no signature can be beside it: give the name of a file, or leave --sign out"
         )
-    require_replaceable(file)
-    require_replaceable(signature_of(file))
+    require_replaceable(file, form)
+    require_replaceable(signature_of(file), SIGNATURE)
 
 
-def write(file: Path, content: bytes, key: Path | None, private: bool = False) -> Path | None:
+def write(file: Path, content: bytes, form: Form, key: Path | None, private: bool = False) -> Path | None:
     """Write a file and its signature, or without a key only the file; returns the signature.
 
     An earlier signature is removed, since it would not match the new file.  If signing fails, nothing is changed.
@@ -47,19 +49,20 @@ def write(file: Path, content: bytes, key: Path | None, private: bool = False) -
     Args:
         file: it is there as a whole, or not at all.
         content: what is signed.
+        form: that of the file.
         key: a private ssh key, or a public one whose private one an agent has.
         private: only the owner can read the file.
 
     Raises NotInstalled, BadInput, NotReplaceable or OSError.
     """
-    require_place(file, key)
+    require_place(file, form, key)
     signature, signed = signature_of(file), None if key is None else _signed(content, key)
     if os.path.lexists(signature):
         signature.unlink()
-    replace_file(file, content, private)
+    replace_file(file, content, form, private)
     if signed is None:
         return None
-    replace_file(signature, signed)
+    replace_file(signature, signed, SIGNATURE)
     return signature
 
 

@@ -15,28 +15,17 @@ from socket import gethostname
 from typing import IO
 
 from langford.errors import LangfordError
+from langford.machine.outputs import Form, is_a_device_or_a_pipe, require_replaceable
 from langford.machine.process import has_ended
 
-LASTING = {
-    "a database": rb"SQLite format 3\0",
-    "the log of a database": rb"\x37\x7f\x06[\x82\x83]",
-    "a private key": rb"\s*-----BEGIN [A-Z0-9 ]*PRIVATE KEY",
-}
-"""Kinds of files that an output never replaces, with how they begin."""
-BEGINNING = 128
-"""Bytes at the beginning of a file that show its kind."""
 LOOKING = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open whatever is there at once, or not at all: no pipe waits for its other end."""
 
 
-class NotReplaceable(LangfordError):
-    """An output would replace a file that cannot be made again."""
-
-
-def replace_file(file: Path, content: bytes, private: bool = False, named_once: bool = False) -> None:
+def replace_file(file: Path, content: bytes, form: Form, private: bool = False, named_once: bool = False) -> None:
     """Write a file atomically: it is on disk, under its name, when this returns.
 
-    An earlier file of that name is replaced; after an error it is unchanged.  A symbolic link is kept, and the file
+    An earlier file of this form is replaced; after an error it is unchanged.  A symbolic link is kept, and the file
     that it leads to is replaced.  A device or a pipe, like /dev/stdout, is written to.  Raises NotReplaceable or
     OSError.
 
@@ -44,7 +33,7 @@ def replace_file(file: Path, content: bytes, private: bool = False, named_once: 
     user may have made it.  ``named_once``: no other process writes a file of this name, so the folder, which may be
     large, is not searched for what a killed one left.
     """
-    require_replaceable(file)
+    require_replaceable(file, form)
     if is_a_device_or_a_pipe(file):
         file.write_bytes(content)
         return
@@ -100,32 +89,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def require_replaceable(file: Path) -> None:
-    """Raises NotReplaceable for a database or a private key, also behind a link, and OSError where no file can be.
-
-    Commands call it before their work, which would be lost if the output were refused at the end.
-    """
-    if not file.is_absolute():
-        Path.cwd()  # raises where the working folder was deleted, which still answers as a folder
-    if file.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
-    if not file.is_file():
-        if not file.parent.is_dir():
-            code = errno.ENOTDIR if file.parent.exists() else errno.ENOENT
-            raise OSError(code, os.strerror(code), str(file))
-        return
-    with file.open("rb") as stream:
-        beginning = stream.read(BEGINNING)
-    for kind, pattern in LASTING.items():
-        if re.match(pattern, beginning):
-            raise NotReplaceable(f"{file} is {kind}: give another name for the output")
-
-
-def is_a_device_or_a_pipe(file: Path) -> bool:
-    """Whether the path exists and is neither a file nor a folder."""
-    return file.exists() and not (file.is_file() or file.is_dir())
 
 
 class NotRegular(LangfordError):

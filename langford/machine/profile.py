@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 from langford.machine.durable import FileTooLarge, content, replace_file
 from langford.machine.folders import NoHome, base_folder
 from langford.machine.kept import say_once
+from langford.machine.outputs import Form
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+PROFILE = Form("a profile", rb'\{\s*"[^"]+": \{\s*"[^"]+": \{')
 MOST = 2**20
 """Bytes of a profile, at most."""
 Settings = TypeVar("Settings", bound="DataclassInstance")
@@ -57,11 +59,11 @@ def _fits(value: object, kind: Any) -> bool:
 
 
 def save_settings(device: str, method: str, settings: dict[str, Any]) -> Path:
-    """Keep the settings of a method on a device; the file.  Raises NoHome or OSError."""
+    """Keep the settings of a method on a device; the file.  Raises NoHome, NotReplaceable or OSError."""
     profile, file = _profile(), profile_file()
     profile.setdefault(device, {})[method] = settings
     file.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(file, (json.dumps(profile, indent=2) + "\n").encode())
+    replace_file(file, (json.dumps(profile, indent=2) + "\n").encode(), PROFILE)
     return file
 
 

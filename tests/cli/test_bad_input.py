@@ -86,11 +86,11 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("table rosa 5 -o table.pdf", "call table.pdf .csv, .json or .txt"),
     ("table 8 defect 4..3", "write 3..4"),
     ("table 8 defect 3..x", "like 2..5"),
-    ("table rosa 8 -o link.svg --format csv", "link.svg is a database"),
+    ("table rosa 8 -o link.svg --format csv", "link.svg exists and is not a"),
     # draw
     ("draw 5", "no arrangement to draw"),
     ("draw 7 --out picture.gif", ".svg"),
-    ("draw 7 --out link.svg", "link.svg is a database"),
+    ("draw 7 --out link.svg", "link.svg exists and is not a"),
     ("draw 3 --cubes 1,2,3,1,2,3", "not an arrangement"),
     ("draw cyclic 1,2 empty 1 --cubes 0,1,1,2,2", "not an arrangement"),
     ("draw --cubes 1,-2", "one label per place"),
@@ -159,7 +159,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("verify eight --allowed-signers text", "belongs to --check"),
     ("verify eight --statement /dev/stdout --sign key", "give the name of a file, or leave --sign out"),
     ("verify eight --statement pipe --sign key", "pipe is not a file"),
-    ("verify eight --statement link", "link is a database"),
+    ("verify eight --statement link", "link exists and is not a"),
     ("verify eight --statement text.gz", "text.gz.sig"),
     ("verify eight --check text", "leave the campaign"),
     ("verify --check text", "not a statement"),
@@ -212,9 +212,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("export eight --out folder", "folder"),
     ("export eight --out text/part.gz", "Not a directory"),
     ("export eight --sign text --out half.gz", "give a private ssh key"),
-    ("export eight --out langford.db", "is a database: give another name"),
-    ("export eight --out log", "is the log of a database"),
-    ("export eight --out key --sign key", "is a private key"),
+    ("export eight --out key --sign key", "key exists and is not an export of this program: give another name"),
     ("export eight --out text.gz", "text.gz.sig"),
     ("import absent.gz", "no export"),
     ("import text", "not an export"),
@@ -233,7 +231,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("query task_overview --seconds nan", "no finite number"),
     ("query task_overview --format csv --json", "leave it out"),
     ("query task_overview --out folder", "is a directory"),
-    ("query task_overview --out langford.db", "is a database"),
+    ("query task_overview --out langford.db", "langford.db exists and is not a"),
     ("query task_overview --sql SELECT", "a query of its own"),
     ("query --limit 3 --sql SELECT", "a query of its own"),
     ("query --sql nonsense", "changes nothing"),
@@ -251,7 +249,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("report --from eight.gz --ledger langford.db", "not both"),
     ("cite --from eight.gz --ledger langford.db", "not both"),
     ("report eight --out report.txt", ".html or .pdf"),
-    ("report eight --out first.html --out link.html", "link.html is a database"),
+    ("report eight --out first.html --out link.html", "link.html exists and is not a"),
     ("report eight --figures text", "File exists"),
     # ledger
     ("ledger", "Usage"),
@@ -354,7 +352,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "folder").mkdir()
     (made / "folder" / "kept").touch()
     (made / "text.gz.sig").mkdir()
-    (made / "log").write_bytes(bytes.fromhex("377f0682") + bytes(28))
     (made / "key").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
     for ending in ("", ".html", ".svg"):
         (made / f"link{ending}").symlink_to("langford.db")

@@ -10,6 +10,7 @@ import pytest
 
 from jobs.verify import signatures
 from jobs.verify.signatures import BadSignature, signature_of, signer
+from langford.machine.outputs import Form
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
 
@@ -18,6 +19,9 @@ def key(folder: Path, name: str) -> Path:
     command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(folder / name)]
     subprocess.run(command, check=True)
     return folder / name
+
+
+FORM = Form("a file", b"what ")
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ def ada(tmp_path: Path) -> Path:
 def signed(tmp_path: Path, ada: Path) -> Path:
     """A file that ada has signed."""
     file = tmp_path / "file"
-    assert signatures.write(file, b"what ada said", ada) == signature_of(file)
+    assert signatures.write(file, b"what ada said", FORM, ada) == signature_of(file)
     return file
 
 
@@ -57,7 +61,7 @@ def test_a_file_without_a_signature_is_not_signed(signed: Path, ada: Path) -> No
 
 
 def test_a_key_that_nobody_allowed_is_not_trusted(signed: Path, ada: Path) -> None:
-    signatures.write(signed, b"what eve said", key(ada.parent, "eve"))
+    signatures.write(signed, b"what eve said", FORM, key(ada.parent, "eve"))
     with pytest.raises(BadSignature, match="do not trust it"):
         signer(signed, allowed(ada))
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from socket import gethostname
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from langford.machine.durable import NotReplaceable, replace_file, require_replaceable, unfinished_beside
+from jobs.tuning.session import FIGURE
+from jobs.verify.exchange import RESULTS
+from jobs.verify.signatures import SIGNATURE
+from jobs.verify.statement import FORM as STATEMENT
+from langford.cli.farm.create import TOKEN
+from langford.machine.durable import replace_file, unfinished_beside
+from langford.machine.outputs import READY, Form, NotReplaceable, remove_output, require_replaceable
 
 CONTENT = b"all of it\n" * 10_000
+FORM = Form("a test", b"all|new|before|a line|secret")
+FORMS = [READY, FIGURE, TOKEN, RESULTS, SIGNATURE, STATEMENT]
 
 
 @pytest.fixture
@@ -30,7 +43,7 @@ def test_a_pipe_is_written_to_and_stays(pipe: Path) -> None:
     read = list[bytes]()
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
-    replace_file(pipe, CONTENT)
+    replace_file(pipe, CONTENT, FORM)
     reader.join(20)
     assert read == [CONTENT]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -40,7 +53,7 @@ def test_a_pipe_is_written_to_and_stays(pipe: Path) -> None:
 def test_a_device_is_written_to_and_stays() -> None:
     ours, theirs = os.openpty()
     device = Path(os.ttyname(theirs))
-    replace_file(device, b"a line\n")
+    replace_file(device, b"a line\n", FORM)
     assert os.read(ours, 100).splitlines() == [b"a line"]
     assert stat.S_ISCHR(device.stat().st_mode)
     os.close(ours)
@@ -53,13 +66,13 @@ def test_a_link_stays_and_leads_to_the_new_content(tmp_path: Path) -> None:
     folder.mkdir()
     link.symlink_to(file)
     (folder / "link of a link").symlink_to("../link")
-    replace_file(folder / "link of a link", CONTENT)
+    replace_file(folder / "link of a link", CONTENT, FORM)
     assert link.is_symlink()
     assert file.read_bytes() == CONTENT
     assert not file.is_symlink()
     dangling = tmp_path / "dangling"
     dangling.symlink_to("folder/new")
-    replace_file(dangling, b"new")
+    replace_file(dangling, b"new", FORM)
     assert (folder / "new").read_bytes() == b"new"
 
 
@@ -68,7 +81,7 @@ def test_a_private_file_does_not_go_where_a_link_leads(tmp_path: Path) -> None:
     theirs, token = tmp_path / "theirs", tmp_path / "token"
     theirs.write_bytes(b"")
     token.symlink_to(theirs)
-    replace_file(token, b"secret", private=True)
+    replace_file(token, b"secret", FORM, private=True)
     assert theirs.read_bytes() == b""
     assert not token.is_symlink()
     assert token.read_bytes() == b"secret"
@@ -79,43 +92,39 @@ def test_a_link_into_no_folder_is_named_and_stays(tmp_path: Path) -> None:
     link = tmp_path / "nowhere"
     link.symlink_to("no/such/file")
     with pytest.raises(OSError, match="nowhere"):
-        replace_file(link, CONTENT)
+        replace_file(link, CONTENT, FORM)
     assert os.listdir(tmp_path) == ["nowhere"]
 
 
-@pytest.mark.parametrize("private", [False, True])
-@pytest.mark.parametrize(
-    ("begins", "kind"),
-    [
-        (b"SQLite format 3\0", "a database"),
-        (bytes.fromhex("377f0682"), "the log of a database"),
-        (bytes.fromhex("377f0683"), "the log of a database"),
-        (b"-----BEGIN OPENSSH PRIVATE KEY-----\n", "a private key"),
-        (b"-----BEGIN PRIVATE KEY-----\n", "a private key"),
-    ],
+@given(
+    kept=st.binary(min_size=1)
+    | st.sampled_from([b"SQLite format 3\0", b"-----BEGIN PRIVATE KEY-----", b"http://a b\n"]),
+    form=st.sampled_from(FORMS),
+    private=st.booleans(),
 )
-def test_what_nobody_could_make_again_is_not_replaced(
-    tmp_path: Path, begins: bytes, kind: str, private: bool
-) -> None:
-    file, link = tmp_path / "file", tmp_path / "link"
-    file.write_bytes(begins + CONTENT)
-    link.symlink_to(file)
-    for name in (file, link):
-        with pytest.raises(NotReplaceable, match=f"{name.name} is {kind}: give another name"):
-            replace_file(name, b"new", private)
-    assert file.read_bytes() == begins + CONTENT
-    assert link.is_symlink()
-    assert len(os.listdir(tmp_path)) == 2
+def test_only_a_file_of_the_same_form_is_replaced(kept: bytes, form: Form, private: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file, link = Path(folder, "file"), Path(folder, "link")
+        file.write_bytes(kept)
+        link.symlink_to(file)
+        for name in (file, link):
+            for act in (partial(replace_file, name, b"new", form, private), partial(remove_output, name, form)):
+                with pytest.raises(NotReplaceable, match=f"{name.name} exists and is not {form.name}"):
+                    act()
+        assert file.read_bytes() == kept
+        assert link.is_symlink()
+        assert len(os.listdir(folder)) == 2
 
 
-@pytest.mark.parametrize(
-    "begins", [b"", b"SQLite", b"-----BEGIN PUBLIC KEY-----", b"-----BEGIN SSH SIGNATURE-----"]
-)
-def test_other_files_are_replaced(tmp_path: Path, begins: bytes) -> None:
+@pytest.mark.parametrize("earlier", [b"", CONTENT, gzip.compress(CONTENT)])
+def test_a_file_of_the_same_form_is_replaced(tmp_path: Path, earlier: bytes) -> None:
     file = tmp_path / "file"
-    file.write_bytes(begins)
-    replace_file(file, CONTENT)
-    assert file.read_bytes() == CONTENT
+    file.write_bytes(earlier)
+    replace_file(file, b"new", FORM)
+    assert file.read_bytes() == b"new"
+    remove_output(file, FORM)
+    remove_output(file, FORM)
+    assert not file.exists()
 
 
 def test_a_deleted_working_folder_is_noticed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,8 +135,8 @@ def test_a_deleted_working_folder_is_noticed_at_once(tmp_path: Path, monkeypatch
     folder.rmdir()
     for name in ("picture.svg", "./picture.svg", "../picture.svg"):
         with pytest.raises(FileNotFoundError):
-            require_replaceable(Path(name))
-    require_replaceable(tmp_path / "picture.svg")
+            require_replaceable(Path(name), FORM)
+    require_replaceable(tmp_path / "picture.svg", FORM)
 
 
 @pytest.mark.parametrize("private", [True, False])
@@ -136,7 +145,7 @@ def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path: Path
     theirs, file = tmp_path / "theirs", tmp_path / "file"
     theirs.write_bytes(b"before")
     (tmp_path / f".file.{gethostname()}.{os.getpid()}.{threading.get_native_id()}").symlink_to(theirs)
-    replace_file(file, CONTENT, private)
+    replace_file(file, CONTENT, FORM, private)
     assert theirs.read_bytes() == b"before"
     assert file.read_bytes() == CONTENT
     assert not file.is_symlink()
@@ -148,7 +157,7 @@ def test_what_a_killed_process_left_is_deleted_by_the_next_one(tmp_path: Path) -
     killed = subprocess.run([sys.executable, "-c", KILLED, str(file)], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert len(os.listdir(tmp_path)) == 2
-    replace_file(file, CONTENT)
+    replace_file(file, CONTENT, FORM)
     assert sorted(os.listdir(tmp_path)) == sorted([file.name, running.name])
 
 
@@ -156,8 +165,9 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from langford.machine.durable import replace_file
+from langford.machine.outputs import Form
 os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
-replace_file(Path(sys.argv[1]), b"half")
+replace_file(Path(sys.argv[1]), b"half", Form("half", b"half"))
 """
 """A process that is killed while it writes a file."""
 
@@ -170,7 +180,7 @@ def test_a_thread_whose_number_no_process_has_keeps_its_file(tmp_path: Path) -> 
     theirs = [unfinished_beside(file).with_suffix(f".{thread}") for thread in (ended.pid, 10**9, 10**18)]
     for each in theirs:
         each.touch()
-    replace_file(file, CONTENT)
+    replace_file(file, CONTENT, FORM)
     assert sorted(tmp_path.iterdir()) == sorted([file, *theirs])
 
 
@@ -182,7 +192,7 @@ def test_a_leftover_that_cannot_be_deleted_hides_no_other(tmp_path: Path) -> Non
     folder.mkdir()
     for thread in range(1, 20):
         (tmp_path / f"{start}{thread}").touch()
-    replace_file(file, CONTENT)
+    replace_file(file, CONTENT, FORM)
     assert {*tmp_path.iterdir()} == {file, folder}
 
 
@@ -197,7 +207,7 @@ def test_threads_may_replace_one_file_at_the_same_time(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(os, "fsync", fsync_together)
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(replace_file, [file, file], [CONTENT, CONTENT]))
+        list(pool.map(replace_file, [file, file], [CONTENT, CONTENT], [FORM, FORM]))
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
     assert file.read_bytes() == CONTENT
 
@@ -205,7 +215,7 @@ def test_threads_may_replace_one_file_at_the_same_time(tmp_path: Path, monkeypat
 def test_a_new_file_has_the_mode_that_its_user_wants(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        replace_file(tmp_path / "file", CONTENT)
+        replace_file(tmp_path / "file", CONTENT, FORM)
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640

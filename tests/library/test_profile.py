@@ -10,6 +10,7 @@ import pytest
 
 from langford.machine import profile
 from langford.machine.folders import NoHome
+from langford.machine.outputs import NotReplaceable
 from langford.machine.profile import chosen_from, profile_file, save_settings, settings_of
 from langford.methods.backtracking.cuda import SearchSettings
 from langford.methods.necklace.cuda import NecklaceLaunch
@@ -40,7 +41,7 @@ DAMAGED = ["", "{", "[]", '{"some GPU": 3}', '{"some GPU": {"miller": [8]}}', "\
 
 
 @pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
-def test_a_damaged_profile_is_said_once_and_replaced(content: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_profile_is_said_once_and_stays(content: str, capfd: pytest.CaptureFixture[str]) -> None:
     profile_file().parent.mkdir(parents=True)
     profile_file().write_bytes(content.encode(errors="surrogatepass"))
     for _ in range(2):
@@ -48,6 +49,10 @@ def test_a_damaged_profile_is_said_once_and_replaced(content: str, capfd: pytest
     (said,) = capfd.readouterr().err.splitlines()
     assert said.startswith(f"langford: {profile_file()} is not used (")
     assert said.endswith("): correct or delete it, and run `langford tune` again")
+    if content:
+        with pytest.raises(NotReplaceable):
+            save_settings("some GPU", "regular", {"threads": 64})
+        profile_file().unlink()
     save_settings("some GPU", "regular", {"threads": 64})
     assert settings_of("some GPU", "regular") == {"threads": 64}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,7 @@ from langford.cli.output import display, formats
 from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.cli.output.tables import Sheet
-from langford.machine.durable import require_replaceable
+from langford.machine.outputs import Form, require_replaceable
 from langford.words import duration, several
 
 BFILE = "bfile"
@@ -105,7 +106,7 @@ def table(
     """
     chosen, wanted = _format(form, out, as_json), entries(family)
     if out is not None:
-        require_replaceable(out)
+        require_replaceable(out, _form(Table(family, ()), chosen))
     chosen_devices = computing.devices()
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
@@ -125,7 +126,8 @@ def table(
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
-    formats.write(_parts(Table(family, rows), chosen, display.is_terminal(out)), out)
+    made = Table(family, rows)
+    formats.write(_parts(made, chosen, display.is_terminal(out)), out, _form(made, chosen))
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
@@ -135,6 +137,12 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
     if out.suffix not in BY_SUFFIX:
         raise click.UsageError(f"call {out} .csv, .json or .txt, or choose its --format")
     return BY_SUFFIX[out.suffix]
+
+
+def _form(made: Table, form: str) -> Form:
+    if form == BFILE:
+        return Form("a b-file of this family", re.escape(f"# {made.family.words}: ".encode()))
+    return formats.form_of(form, made.columns)
 
 
 def _words(forecast: TableForecast) -> str:

@@ -46,7 +46,7 @@ def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
     with Ledger(address) as ledger, ledger.campaign(name).reading_tasks(state) as records:
         if as_json:
             names = [field.name for field in fields(TaskRecord)]
-            formats.write(formats.json_array(Sheet(names, map(attrgetter(*names), records()))), None)
+            formats.print_parts(formats.json_array(Sheet(names, map(attrgetter(*names), records()))))
             return
         for line in streamed(columns, lambda: map(_cells, records()), width_of_output()):
             print(line)

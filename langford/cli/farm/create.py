@@ -31,9 +31,11 @@ from langford.devices import CPU, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
 from langford.machine.durable import replace_file
+from langford.machine.outputs import Form
 from langford.methods.speed import tabled
 from langford.words import DAY_SECONDS, duration, instant, several
 
+TOKEN = Form("a token", rb"[\w-]{43}\n\Z")
 OF_NEW = ("role", "days", "label", "out", "join")
 """The options of ``langford token`` that describe a new one."""
 
@@ -159,7 +161,7 @@ def token(
             if out is not None:
                 with revoked_unless_kept(campaign, made):
                     if like is None:
-                        replace_file(out, f"{made}\n".encode(), private=True)
+                        replace_file(out, f"{made}\n".encode(), TOKEN, private=True)
                     else:
                         replace(like, token=made).write(out)
                 words, kept = f"{out}: a token for {name}, role {role}, which only you may read", {"file": str(out)}

@@ -39,6 +39,7 @@ from langford.cli.options.notifying import NotifyOptions, notified, notify_optio
 from langford.devices import Device
 from langford.errors import NotInstalled
 from langford.machine.durable import replace_file
+from langford.machine.outputs import READY, remove_output
 from langford.version import install
 
 PORT = 8765
@@ -127,7 +128,7 @@ def serve(
     machine that reaches this one, `langford work NAME.join` joins.
     """
     if ready_file is not None:
-        ready_file.unlink(missing_ok=True)
+        remove_output(ready_file, READY)
     host = without_brackets(host)
     try:
         from jobs.farm.api import server, serving, usage
@@ -168,7 +169,7 @@ def serve(
         if until_closed:
             threading.Thread(target=_end_when_closed, daemon=True).start()
         if ready_file is not None:
-            replace_file(ready_file, f"{reached.addresses[0]}\n".encode())
+            replace_file(ready_file, f"{reached.addresses[0]}\n".encode(), READY)
         shared: Mapping[Campaign, Shared[Overview]] = {each: overviews.of(each.name) for each in campaigns}
         with (
             notified(campaigns, hook, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
@@ -178,7 +179,7 @@ def serve(
             limits = serving.Serving(None if reached.certificate is None else str(reached.certificate), key)
             serving.serve(application, clients, listener, limits, lambda: bool(received))
         if ready_file is not None:
-            ready_file.unlink(missing_ok=True)
+            remove_output(ready_file, READY)
         log_lines.stopped()
 
 

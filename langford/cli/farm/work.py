@@ -27,6 +27,7 @@ from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.machine.durable import replace_file
+from langford.machine.outputs import READY, remove_output
 from langford.methods import plan_of
 from langford.methods.speed import speed_here
 from langford.words import several
@@ -77,7 +78,7 @@ def work(
     """
     stop = StopSignals()
     if ready_file is not None:
-        ready_file.unlink(missing_ok=True)
+        remove_output(ready_file, READY)
     chosen_devices = computing.devices()
     server = joined(file, Terminal(stop=stop))
     context.call_on_close(server.close)
@@ -89,7 +90,7 @@ def work(
 
     def beginning() -> str:
         if ready_file is not None:
-            replace_file(ready_file, f"{identity.worker_id}\n".encode())
+            replace_file(ready_file, f"{identity.worker_id}\n".encode(), READY)
         return _beginning(server, source, identity, len(chosen_devices))
 
     console = WorkerTerminal(line, stop, source, beginning)

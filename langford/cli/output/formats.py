@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,8 +24,11 @@ from langford.cli.output.display import say
 from langford.cli.output.tables import Row, Sheet, aligned, batched, exact, expanded
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file
+from langford.machine.outputs import Form, mark, marked, require_replaceable
 from langford.version import install
 from langford.words import plain
+
+WITH_COLUMNS = "a table with these columns"
 
 
 def comma_separated(sheet: Sheet) -> Iterator[bytes]:
@@ -82,7 +86,7 @@ def parquet(sheet: Sheet) -> Iterator[bytes]:
         is_declared = known is datetime or all(value is None for value in found)
         arrays[name] = pyarrow.array(found, types.get(known, pyarrow.string()) if is_declared else None)
     content = io.BytesIO()
-    write_table(pyarrow.table(arrays), content)
+    write_table(pyarrow.table(arrays).replace_schema_metadata({"origin": mark("query")}), content)
     yield content.getvalue()
 
 
@@ -94,6 +98,22 @@ FORMATS: Mapping[str, Callable[[Sheet], Iterator[bytes]]] = {
     "jsonl": json_lines,
     "parquet": parquet,
 }
+
+
+def form_of(name: str, columns: Sequence[str]) -> Form:
+    """The form of a file with these columns, in the format of this name: it begins with them."""
+    if name == "parquet":
+        return marked(WITH_COLUMNS, "query")
+    [heading] = comma_separated(Sheet(columns, ()))
+    first = re.escape(json.dumps(columns[0]).encode())
+    patterns = {
+        "table": rb"\W*" + rb"\W+".join(re.findall(rb"\w+", heading)) + rb"\W",
+        "expanded": re.escape(columns[0].encode()) + b"  ",
+        "csv": re.escape(heading),
+        "json": rb"\[\]\n\Z|\[\n  \{" + first + b": ",
+        "jsonl": rb"\{" + first + b": ",
+    }
+    return Form(WITH_COLUMNS, patterns[name])
 
 
 def require(form: str, on_terminal: bool) -> None:
@@ -115,16 +135,22 @@ def chosen_format(form: str | None, as_json: bool) -> str | None:
     return "json" if as_json else form
 
 
-def write(parts: Iterable[bytes], out: Path | None) -> None:
-    """Print the parts of a format as they are made, or write them into a file once they are complete.
+def write(parts: Iterable[bytes], out: Path | None, form: Form) -> None:
+    """Print the parts of a format, or write them into a file once they are complete.
 
-    Raises NotReplaceable or OSError.
+    ``form``: that of the file.  Raises NotReplaceable or OSError.
     """
-    if out is not None:
-        content = b"".join(parts)
-        replace_file(out, content)
-        say(f"{out}: {len(content):,} bytes")
+    if out is None:
+        print_parts(parts)
         return
+    require_replaceable(out, form)
+    content = b"".join(parts)
+    replace_file(out, content, form)
+    say(f"{out}: {len(content):,} bytes")
+
+
+def print_parts(parts: Iterable[bytes]) -> None:
+    """As they are made."""
     sys.stdout.flush()
     for part in parts:
         sys.stdout.buffer.write(part)

@@ -119,7 +119,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
         campaign = ledger.named(name)
         exported = campaign.trusted_export()
     file, doubtful = out or exchange.file_of(name), exported.left_out
-    signature = signatures.write(file, exported.content, key)
+    signature = signatures.write(file, exported.content, exchange.RESULTS, key)
     if doubtful:
         display.say(
             f"{several(len(doubtful), 'result')} in doubt left out (first: task {doubtful[0]}): settle this with "

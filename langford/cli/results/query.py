@@ -107,14 +107,14 @@ def query(
             raise click.UsageError(f"name a view: {', '.join(QUESTIONS)}")
         listed = ((question.view.name, question.view.summary) for question in QUESTIONS.values())
         sheet = Sheet(("view", "what its rows are"), listed, on_terminal=on_terminal)
-        formats.write(formats.FORMATS[chosen](sheet), out)
+        formats.write(formats.FORMATS[chosen](sheet), out, formats.form_of(chosen, sheet.columns))
         return
     with (
         Database(address) as database,
         _asked(database, question, sql, filters, seconds, chosen == "table") as answer,
     ):
         sheet = Sheet(answer.columns, answer.rows, answer.types, on_terminal)
-        formats.write(formats.FORMATS[chosen](sheet), out)
+        formats.write(formats.FORMATS[chosen](sheet), out, formats.form_of(chosen, sheet.columns))
 
 
 def _asked(

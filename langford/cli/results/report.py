@@ -10,14 +10,13 @@ from db import Ledger
 from db.errors import Unreplicated
 from db.files.promise import document as promise_document
 from jobs.show.report import content, gathering
-from jobs.show.report.formats.files import require_format, write, write_figures
+from jobs.show.report.formats.files import require_place, write, write_figures
 from jobs.show.report.gathering import Evidence
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside, unconfirmed_option
 from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.errors import BadInput
-from langford.machine.durable import require_replaceable
 
 exports_option = click.option(
     "--from",
@@ -77,8 +76,7 @@ def report(
     that cites the count.
     """
     for file in files:
-        require_format(file)
-        require_replaceable(file)
+        require_place(file)
     found = _evidence(name, address, exports, unconfirmed)
     reports = list(files) or ([Path(f"{found.history.name}.html")] if figures is None else [])
     for file in reports:

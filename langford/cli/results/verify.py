@@ -15,7 +15,7 @@ from db import Ledger
 from jobs.verify import signatures
 from jobs.verify.congruences import congruent
 from jobs.verify.recomputation import Comparison
-from jobs.verify.statement import Statement
+from jobs.verify.statement import FORM, Statement
 from jobs.verify.verification import DEFAULT_SAMPLE, Conclusion, Selection, Verification
 from langford.cli.options.common import (
     METHOD_NAMES,
@@ -173,7 +173,7 @@ def verify(
     if allowed is not None:
         raise click.UsageError("--allowed-signers belongs to --check")
     if statement is not None:
-        signatures.require_place(statement, key)
+        signatures.require_place(statement, FORM, key)
     chosen_device = (VERIFYING[where].present(1) if where in VERIFYING else devices(where))[0]
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
@@ -198,7 +198,7 @@ def verify(
     else:
         _print_outcome(outcome)
     if statement is not None:
-        signature = signatures.write(statement, outcome.statement.to_text().encode(), key)
+        signature = signatures.write(statement, outcome.statement.to_text().encode(), FORM, key)
         signed = "" if signature is None else f", signed in {signature}"
         display.say(f"the statement is in {statement}{signed}")
     if outcome.error is not None:

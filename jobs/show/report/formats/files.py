@@ -9,28 +9,31 @@ from pathlib import Path
 from jobs.show.report.gathering import Evidence
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file
+from langford.machine.outputs import marked, require_replaceable
 from langford.version import install
 
 FORMATS = (".html", ".pdf")
+REPORT = marked("a report", "report")
 
 
-def require_format(file: Path) -> None:
-    """Raises BadInput unless the end of the file's name is that of a format."""
+def require_place(file: Path) -> None:
+    """Raises BadInput unless the end of the file's name is that of a format, NotReplaceable or OSError."""
     if file.suffix.lower() not in FORMATS:
         raise BadInput(f"{file.name}: end the name of the report in {' or '.join(FORMATS)}")
+    require_replaceable(file, REPORT)
 
 
 def write(evidence: Evidence, file: Path) -> None:
     """In the format of the suffix; raises BadInput or NotInstalled."""
-    require_format(file)
+    require_place(file)
     if file.suffix.lower() == ".pdf":
         with _installed():
             from jobs.show.report.formats.pdf import content
-        replace_file(file, content(evidence))
+        replace_file(file, content(evidence), REPORT)
     else:
         with _installed():
             from jobs.show.report.formats.html import page
-        replace_file(file, page(evidence).encode())
+        replace_file(file, page(evidence).encode(), REPORT)
 
 
 def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
@@ -44,7 +47,7 @@ def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
     files = []
     for name in evidence.figures:
         files.append(folder / f"{name}.svg")
-        replace_file(files[-1], standing_alone(name, evidence))
+        replace_file(files[-1], standing_alone(name, evidence), REPORT)
     return files
 
 

@@ -14,6 +14,7 @@ from jobs.show.report.content import document
 from jobs.show.report.formats.figures import NARROW, WIDE
 from jobs.show.report.formats.svg import inline
 from jobs.show.report.gathering import Evidence
+from langford.machine.outputs import mark
 from langford.words import plain, shortened
 
 
@@ -26,7 +27,10 @@ def page(evidence: Evidence) -> str:
         for name in evidence.figures
     }
     return environment.from_string((here / "page.html").read_text()).render(
-        document=document(evidence), pictures=pictures, style=Markup((here / "page.css").read_text())
+        document=document(evidence),
+        mark=mark("report"),
+        pictures=pictures,
+        style=Markup((here / "page.css").read_text()),
     )
 
 

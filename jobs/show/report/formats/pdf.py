@@ -29,6 +29,7 @@ from jobs.show.report.document import (
 )
 from jobs.show.report.formats.figures import PAPER, WIDE, draw
 from jobs.show.report.gathering import Evidence
+from langford.machine.outputs import mark
 from langford.words import plain, shortened
 
 MARGIN, LINE, SIZE = 16.0, 4.9, 9.5
@@ -54,6 +55,7 @@ class _Pdf(FPDF):
         self.set_auto_page_break(True, MARGIN + 4)
         self.set_title(f"{report.title}: {plain(report.answer)}")
         self.set_lang("en")
+        self.set_creator(mark("report"))
         self._made = report.made
         self.add_page()
         self._text(report.title, 13, bold=True)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from jobs.show.report.formats.figures import DPI, PAGE, PAPER, Format, draw, with_variables
 from jobs.show.report.gathering import Evidence
+from langford.machine.outputs import mark
 
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 REFERENCE = re.compile(r"#([\w-]+)")
@@ -43,5 +44,5 @@ def _drawn(figure: Figure, salt: str) -> bytes:
     content = io.BytesIO()
     # Text stays text, and equal figures give equal bytes.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
-        figure.savefig(content, format="svg", dpi=DPI, metadata={"Date": None})
+        figure.savefig(content, format="svg", dpi=DPI, metadata={"Date": None, "Creator": mark("report")})
     return content.getvalue()
