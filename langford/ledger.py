@@ -193,8 +193,10 @@ class Ledger(db.Ledger):
         if isinstance(problem, Plan | PlanKey):
             key = problem.key if isinstance(problem, Plan) else problem
         else:
-            new = chosen_plan(problem_of(problem), Device.parse(device), method, depth, seed, task_seconds)
-            begun = self.begun(new, name)
+            of = problem_of(problem)
+            is_new = any(given is not None for given in (method, depth, seed, task_seconds, name))
+            new = chosen_plan(of, Device.parse(device), method, depth, seed, task_seconds)
+            begun = self.begun(new, name) if is_new else self.of_problem(of, new.device)
             if begun is not None:
                 return begun
             key = new.key
@@ -202,6 +204,24 @@ class Ledger(db.Ledger):
             require_new_name(name)
         created = self.create_campaign(name or key.name, key, plan_of(key).work.tolist())
         return Campaign(self.database, created.record)
+
+    def of_problem(self, problem: Problem, device: Device = CPU) -> Campaign | None:
+        """The campaign of a problem, whatever its name and its plan; None: there is none.
+
+        Args:
+            problem: what it counts.
+            device: of several campaigns, the one that a count on this device resumes is taken (:meth:`begun`).
+
+        Raises BadInput where that is none of several: one has to be named.
+        """
+        found = [campaign for campaign in self.campaigns() if campaign.problem == problem]
+        if len(found) < 2:
+            return found[0] if found else None
+        begun = self.begun(chosen_plan(problem, device, shared=True))
+        if begun is None:
+            names = ", ".join(campaign.name for campaign in found)
+            raise BadInput(f"the ledger has {len(found)} campaigns of {problem}: {names}. Name one")
+        return begun
 
     def begun(self, new: ChosenPlan, name: str | None = None) -> Campaign | None:
         """The campaign that is resumed instead of creating one by a chosen plan; None: there is none.

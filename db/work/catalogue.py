@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
@@ -14,6 +15,9 @@ from db.store.transaction import CAMPAIGN
 from langford.errors import BadProblem
 from langford.methods import PlanKey
 from langford.problem import Problem
+
+NEAREST = 3
+"""The most names that are proposed for a wrong one."""
 
 # Without the secret of the draw, which a role that only reads may not see.
 _CAMPAIGNS = select(*(column for column in Campaign.__table__.columns if column.key != Campaign.secret.key))
@@ -29,9 +33,15 @@ def required_campaign(connection: Connection, name: str, where: str) -> Campaign
     """Raises NoSuchCampaign; ``where``: the ledger's name in the message."""
     record = campaign(connection, name)
     if record is None:
-        names = ", ".join(known.name for known in campaigns(connection))
-        advice = f"it has {names}" if names else "it has none yet: `langford create` makes one"
-        raise NoSuchCampaign(f"no campaign {without_password(name)!r} in {where}; {advice}")
+        names = [known.name for known in campaigns(connection)]
+        near = names if len(names) <= NEAREST else get_close_matches(name, names, NEAREST)
+        if near:
+            advice = f"did you mean {', '.join(near)}?"
+        elif names:
+            advice = f"it has {len(names)} campaigns, which `langford status` lists"
+        else:
+            advice = "it has none yet: `langford create` makes one"
+        raise NoSuchCampaign(f"no campaign {without_password(name)!r} in {where}: {advice}")
     return record
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
@@ -12,6 +13,7 @@ from typing import NoReturn
 import pytest
 
 import db
+import langford
 from langford.cli.cluster.job_options import QueueOptions
 from langford.errors import BadInput
 from langford.methods import METHODS, PlanKey, plan_of
@@ -32,12 +34,13 @@ WORDS = {
     "mine": "mine",
     "skolem": "skolem",  # also the first word of one
     "mine other": "mine other",
-    "nobody": "*no campaign 'nobody' in langford.db*",
-    "langford-7-polyphase-2": "*no campaign 'langford-7-polyphase-2' in langford.db*",
+    "nobody": "*no campaign 'nobody' in langford.db: it has 4 campaigns, which `langford status` lists*",
+    "langford-7-polyphase-2": "*no campaign *: did you mean langford-7-polyphase-6?*",
     "mine nobody": "*no campaign 'nobody' in langford.db*",
     # problems, of which there is no campaign, one of another name, one of its own
     "16": "new langford-16",
-    "12": "mine counts the same and is unfinished (1 of 3 *): `langford run mine` resumes it\nnew langford-12",
+    "8": "skolem",
+    "12": "*the ledger has 2 campaigns of L(2,12): mine, other. Name one*",
     "7": "langford-7-polyphase-6",
     "langford 7": "langford-7-polyphase-6",
     "skolem 9": "new skolem-9",
@@ -68,6 +71,19 @@ def asked(names: Sequence[str]) -> NoReturn:
     raise BadInput(f"asked for {' '.join(names)}.")
 
 
+def of(campaign: db.Campaign, *_: object) -> NoReturn:
+    asked([campaign.name])
+
+
+READING = {
+    "status": ("langford.cli.campaigns.status:lines_of", lambda found, width: asked([found[0].campaign])),
+    "result": ("langford.cli.results.exchange:answer_of", of),
+    "cite": ("jobs.show.report.gathering:of_campaign", of),
+    "report": ("jobs.show.report.gathering:of_campaign", of),
+    "confirm": ("langford.cli.results.confirm:require_complete", of),
+    "verify": ("langford.cli.results.verify:Verification", of),
+}
+"""The same of commands that create no campaign."""
 COMMANDS: dict[str, tuple[str, Callable[..., object]]] = {
     "run --dry-run": (
         "langford.cli.campaigns.run:planned",
@@ -99,10 +115,10 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def answer(command: str, words: str, folder: Path) -> str:
     """Which campaigns a command works on, or what it says instead."""
-    called, stand_in = COMMANDS[command]
+    called, stand_in = (COMMANDS | READING)[command]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(QueueOptions, "is_shared", "of-a-database" in command)
-        done = run_here([*command.split(), *words.split()], folder, values={called: stand_in})
+        done = run_here([*command.split(), *shlex.split(words)], folder, values={called: stand_in})
     assert done.returncode == 2, done
     said, _, found = without_announcement(done.stderr).rstrip(".\n").partition("langford: asked for ")
     new = OF_NEW.fullmatch(found)
@@ -118,6 +134,18 @@ def test_every_command_takes_words_for_the_same(
     if words == "mine other" and not command.startswith("serve"):
         meant = "*this command works on one campaign: name one*"
     assert fnmatchcase(answer(command, words, tmp_path), meant)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_commands_that_create_none_take_words_for_the_same(ledger: Path, tmp_path: Path, command: str) -> None:
+    shutil.copy(ledger, tmp_path)
+    for words, meant in WORDS.items():
+        if words in {"", "-- -8"} or words.startswith("mine "):
+            continue  # each command has a rule of its own for none, for several, and for options
+        if meant.startswith("new "):
+            meant = "*no campaign of * in langford.db: `langford run *` creates one*"
+        said = answer(command, f"'{words}'" if command == "verify" else words, tmp_path)
+        assert fnmatchcase(said, meant), (words, said)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -153,3 +181,14 @@ def test_no_option_of_a_new_campaign_is_for_a_name(
 ) -> None:
     shutil.copy(ledger, tmp_path)
     assert fnmatchcase(answer(command, words, tmp_path), meant)
+
+
+def test_python_takes_a_problem_for_the_same(ledger: Path, tmp_path: Path) -> None:
+    shutil.copy(ledger, tmp_path)
+    with langford.Ledger(tmp_path / "langford.db", create=False) as opened:
+        assert opened.campaign(8).name == "skolem"
+        assert opened.campaign(9, name="second").name == "second"
+        with pytest.raises(BadInput, match="has 2 campaigns of"):
+            opened.campaign(12)
+        assert opened.campaign(12, depth=4).name == "langford-12-polyphase-4"
+        assert opened.campaign(12).name == "langford-12-polyphase-4"

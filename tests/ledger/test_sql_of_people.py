@@ -176,7 +176,7 @@ def rows_of(database: Database, name: str, filters: Filters = ALL) -> list[dict[
 def test_every_question_is_answered_with_all_filters_that_apply(database: Database, name: str) -> None:
     question = QUESTIONS[name]
     everything = rows_of(database, name)
-    with pytest.raises(NoSuchCampaign, match=f"no campaign 'nobody' in .*; it has {NAME}"):
+    with pytest.raises(NoSuchCampaign, match=f"no campaign 'nobody' in .*: did you mean {NAME}"):
         rows_of(database, name, Filters(campaign="nobody"))
     assert rows_of(database, name, Filters(limit=0)) == []
     for applies, filters in (

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import click
 
+from db.errors import NoSuchCampaign
 from langford.cli.campaigns.running import create_campaign, existing, resumed
 from langford.devices import Device
 from langford.errors import BadInput, BadProblem
@@ -53,6 +54,27 @@ def existing_campaigns(names: Sequence[str], ledger: Ledger, is_new: bool) -> li
     return found
 
 
+def campaigns_meant(words: Sequence[str], ledger: Ledger) -> list[Campaign]:
+    """Those of these names, or the one of a problem (:meth:`langford.ledger.Ledger.of_problem`); none is created.
+
+    Raises NoSuchCampaign, BadProblem or BadInput.
+    """
+    problem = problem_meant(words, ledger)
+    if problem is None:
+        return existing_campaigns(words, ledger, is_new=False)
+    campaign = ledger.of_problem(problem)
+    if campaign is None:
+        raise NoSuchCampaign(
+            f"no campaign of {problem} in {ledger.database.where}: `langford run {problem.words}` creates one"
+        )
+    return [campaign]
+
+
+def campaign_meant(words: Sequence[str], ledger: Ledger) -> Campaign:
+    """The same for a command that works on one campaign."""
+    return only(campaigns_meant(words, ledger))
+
+
 def only(named: Sequence[Named]) -> Named:
     """Raises UsageError unless there is one."""
     if len(named) != 1:
@@ -83,7 +105,7 @@ def opened(
         )
     new = chosen_plan(problem, device, task_seconds=task_seconds, shared=True)
     with Ledger(address, create=not dry_run) as ledger:
-        campaign = resumed(ledger, new)
+        campaign = resumed(ledger, new, None, is_new)
         if campaign is None and dry_run:
             raise BadInput(
                 f"the ledger has no campaign of {problem}, and --dry-run creates none: "

@@ -91,9 +91,9 @@ def run(
 
     with existing(address) as found:
         problem = problem_meant(chosen.words, found)
+    is_new = chosen.is_new or task_time is not None
     if problem is None:
         with Ledger(address, create=False) as ledger:
-            is_new = chosen.is_new or task_time is not None
             campaign = only(existing_campaigns(chosen.words, ledger, is_new))
             here = computing.devices()
             if dry_run:
@@ -110,9 +110,10 @@ def run(
     new = chosen.plan(place, usual if task_time is None else task_time, at_most=at_most)
     here = computing.devices()
     with existing(address) as found:
-        begun = resumed(found, new, chosen.name)
+        begun = resumed(found, new, chosen.name, is_new)
         if dry_run:
-            planned(found, address, chosen.name, new.key if begun is None else begun.key, here).print(as_json)
+            name, key = (chosen.name, new.key) if begun is None else (begun.name, begun.key)
+            planned(found, address, name, key, here).print(as_json)
             return
         if begun is not None:
             context.exit(completed(begun))

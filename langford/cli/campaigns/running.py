@@ -234,27 +234,29 @@ def existing(address: str) -> Iterator[Ledger | None]:
         yield ledger
 
 
-def resumed(ledger: Ledger | None, new: ChosenPlan, name: str | None = None) -> Campaign | None:
-    """The campaign that is resumed instead of a new one (:meth:`langford.ledger.Ledger.begun`).
+def resumed(ledger: Ledger | None, new: ChosenPlan, name: str | None, is_new: bool) -> Campaign | None:
+    """The campaign that is resumed instead of a new one; None: there is none.
 
-    None: there is none; unfinished campaigns of the same problem under other names are named then.
+    Where options of a new one are given (``is_new``), it is the one that they describe
+    (:meth:`langford.ledger.Ledger.begun`), and a line names each other campaign that has results of the problem.
     """
     if ledger is None:
         return None
+    if not is_new:
+        return ledger.of_problem(new.problem, new.device)
     begun = ledger.begun(new, name)
     if begun is not None:
         return begun
     for other in ledger.campaigns():
-        if other.problem == new.problem:
-            standing = other.standing()
-            done = standing.tasks_done
-            if done and standing.unfinished:
-                share = percent(standing.share_done, 0)
-                so_far = f"{done:,} of {several(other.tasks, 'task')}, {share} of the work"
-                display.say(
-                    f"{other.name} counts the same and is unfinished ({so_far}): "
-                    f"`langford run {other.name}` resumes it"
-                )
+        standing = other.standing() if other.problem == new.problem else None
+        if standing is None or not standing.tasks_done:
+            continue
+        state, advice = "is done", f"`langford result {other.name}` prints its count"
+        if standing.unfinished:
+            done, share = standing.tasks_done, percent(standing.share_done, 0)
+            state = f"is unfinished ({done:,} of {several(other.tasks, 'task')}, {share} of the work)"
+            advice = f"`langford run {other.name}` resumes it"
+        display.say(f"{other.name} counts the same and {state}: {advice}")
     return None
 
 

@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from db import Ledger
 from db.look.overview.records import Overview
 from db.messages import document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.campaign import Campaign
 from jobs.reach.patience import Patience
 from jobs.reach.requests import NoTaskServer
+from langford.cli.campaigns.opening import campaigns_meant
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside
+from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.options.types import interval
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.progress import LOG_SECONDS, Terminal
 from langford.cli.output.tables import width_of_output
 from langford.errors import LangfordError
+from langford.ledger import Ledger
 
 if TYPE_CHECKING:
     from jobs.reach.remote import RemoteServer
@@ -39,14 +41,13 @@ TERMINAL_SECONDS = 2.0
 Examples:
   langford status
   langford status langford-24-polyphase-12 --ledger records.db --json
-  langford status langford-24-polyphase-12 --watch
+  langford status 24 --watch
   langford status https://farm:8765/langford-24-polyphase-12 --token-file reader.token
 
 Columns that do not fit are dropped on a terminal, never in a file or pipe.  --watch ends when all
 campaigns are done, or at Ctrl-C, with exit code 0."""
 )
-@click.argument("where", required=False, metavar="[URL]")
-@click.argument("name", required=False)
+@problem_words(f"[{PROBLEM} | NAME | URL [NAME]]")
 @ledger_option
 @access_options
 @click.option("--watch", is_flag=True, help="Refresh the display; in a log, write one line for each campaign.")
@@ -58,8 +59,7 @@ campaigns are done, or at Ctrl-C, with exit code 0."""
 )
 @json_option
 def status(
-    where: str | None,
-    name: str | None,
+    words: tuple[str, ...],
     address: str,
     access: AccessOptions,
     watch: bool,
@@ -68,24 +68,21 @@ def status(
 ) -> None:
     """Show progress, speed, end and workers of campaigns, and what needs attention.
 
-    With NAME, it shows everything about one campaign.  With the URL of a server, http(s)://HOST:PORT or
-    http(s)://HOST:PORT/NAME, it asks the server instead of the ledger; a proxy may have it under a path.
+    With PROBLEM or NAME, it shows everything about one campaign.  With the URL of a server, http(s)://HOST:PORT
+    or http(s)://HOST:PORT/NAME, it asks the server instead of the ledger; a proxy may have it under a path.
     """
-    is_remote = where is not None and (has_scheme(where) or lacks_scheme(where))
-    if not is_remote and name is not None:
-        raise click.UsageError(f"{where} is not a URL: write http://HOST:PORT, or the name of one campaign alone")
+    is_remote = bool(words) and (has_scheme(words[0]) or lacks_scheme(words[0]))
     if every is not None and not watch:
         raise click.UsageError("--every belongs to --watch")
     if is_remote:
         refuse_ledger_beside("a URL")
     with ExitStack() as stack:
         if is_remote:
-            assert where is not None
-            server = access.server(where)
+            server = access.server(words[0])
             stack.callback(server.close)
-            campaigns = _campaigns_of(server, name)
+            campaigns = _campaigns_of(server, words[1:])
         else:
-            campaigns = _campaigns_in(stack.enter_context(Ledger(address)), where)
+            campaigns = _campaigns_in(stack.enter_context(Ledger(address, create=False)), words)
 
         def look() -> list[Overview]:
             try:
@@ -106,25 +103,26 @@ def status(
             _print(lines_of(look(), width_of_output()))
 
 
-def _campaigns_in(ledger: Ledger, name: str | None) -> Callable[[], Sequence[Campaign]]:
+def _campaigns_in(ledger: Ledger, words: Sequence[str]) -> Callable[[], Sequence[Campaign]]:
     """All campaigns of a ledger, or one: the same objects each time, each of which knows its last forecast.
 
-    Raises NoSuchCampaign.
+    Raises as :func:`campaigns_meant`.
     """
-    if name is not None:
-        one = ledger.campaign(name)
-        return lambda: [one]
+    if words:
+        meant = campaigns_meant(words, ledger)
+        return lambda: meant
     known: dict[str, Campaign] = {}
     return lambda: [known.setdefault(each.uuid, each) for each in ledger.campaigns()]
 
 
-def _campaigns_of(server: RemoteServer, name: str | None) -> Callable[[], Sequence[Campaign]]:
-    """``name``: of one; None: the one in the server's URL, or all that the token opens."""
-    if name and server.name:
-        raise click.UsageError(f"name the campaign once: {server.name} in the URL, or {name}")
-    if not (name or server.name):
+def _campaigns_of(server: RemoteServer, names: Sequence[str]) -> Callable[[], Sequence[Campaign]]:
+    """``names``: of one; none: the one in the server's URL, or all that the token opens."""
+    if len(names) > 1 or (names and server.name):
+        named = [*([f"{server.name} in the URL"] if server.name else []), *names]
+        raise click.UsageError(f"name the campaign once: {', or '.join(named)}")
+    if not (names or server.name):
         return server.campaigns
-    one = server.campaign(name or "")
+    one = server.campaign("".join(names))
     return lambda: [one]
 
 

@@ -7,15 +7,17 @@ from operator import attrgetter
 
 import click
 
-from db import Ledger
 from db.errors import LedgerError
 from db.machines import worker_name
 from db.records import TaskRecord
 from db.states import TaskState
+from langford.cli.campaigns.opening import campaign_meant
 from langford.cli.options.common import json_option, ledger_option, tasks_argument
+from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.output import display, formats
 from langford.cli.output.tables import Column, Sheet, streamed, width_of_output
 from langford.errors import BadInput
+from langford.ledger import Ledger
 from langford.words import several
 
 NAMED = 10
@@ -29,11 +31,11 @@ Examples:
   langford tasks langford-24-polyphase-12 --state set-aside
   langford tasks langford-24-polyphase-12 --state done --json"""
 )
-@click.argument("name")
+@problem_words(f"{PROBLEM} | NAME")
 @ledger_option
 @click.option("--state", type=click.Choice([state.value for state in TaskState]))
 @json_option
-def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
+def tasks(words: tuple[str, ...], address: str, state: str | None, as_json: bool) -> None:
     """List a campaign's tasks with their results."""
     columns = [
         Column("task", right=True),
@@ -43,7 +45,7 @@ def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
         Column("seconds", right=True, rank=3),
         Column("partial result", right=True, rank=1),
     ]
-    with Ledger(address) as ledger, ledger.campaign(name).reading_tasks(state) as records:
+    with Ledger(address, create=False) as ledger, campaign_meant(words, ledger).reading_tasks(state) as records:
         if as_json:
             names = [field.name for field in fields(TaskRecord)]
             formats.print_parts(formats.json_array(Sheet(names, map(attrgetter(*names), records()))))
@@ -75,8 +77,8 @@ Running workers continue: they lease other tasks, and results that they deliver 
 @json_option
 def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
     """Return leased tasks to the queue; other workers get them at once."""
-    with Ledger(address) as ledger:
-        campaign = ledger.campaign(name)
+    with Ledger(address, create=False) as ledger:
+        campaign = ledger.named(name)
         note = "taken back by the operator"
         holders = campaign.lease_holders(worker)
         if worker is None:
@@ -103,8 +105,8 @@ Examples:
 @json_option
 def retry(name: str, address: str, as_json: bool) -> None:
     """Return tasks that were set aside to the queue."""
-    with Ledger(address) as ledger:
-        reopened = ledger.campaign(name).reopen()
+    with Ledger(address, create=False) as ledger:
+        reopened = ledger.named(name).reopen()
     words = f"{several(reopened, 'task')} returned to the queue"
     display.outcome(words, {"campaign": name, "reopened": reopened}, as_json)
 
@@ -143,8 +145,8 @@ def recheck(
     chosen = sorted({index for indices in task_lists for index in indices})
     if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
         raise click.UsageError("choose the results: give exactly one of TASKS, --worker, --kernel or --all")
-    with Ledger(address) as ledger:
-        campaign = ledger.campaign(name)
+    with Ledger(address, create=False) as ledger:
+        campaign = ledger.named(name)
         for index in chosen:
             campaign.plan.require(index)
         questioned = campaign.question(chosen or None, worker, kernel)

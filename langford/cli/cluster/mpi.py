@@ -80,12 +80,13 @@ def mpi(
     code: int = ExitCode.DONE
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
-        begun = None
+        begun, name = None, chosen.name
         if not static:
             if not communicator.rank:
                 with existing(address) as found:
-                    campaign = resumed(found, new, chosen.name)
-                begun = None if campaign is None else campaign.key
+                    campaign = resumed(found, new, chosen.name, chosen.is_new)
+                if campaign is not None:
+                    begun, name = campaign.key, campaign.name
             begun = communicator.bcast(begun)
         key = begun or new.key
         if begun is None and not communicator.rank and Device.parse(device).on_cores:
@@ -99,7 +100,7 @@ def mpi(
             serve(communicator, key, rank_device)
         else:
             with langford.Ledger(address, create=True) as ledger:
-                campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
+                campaign = create_campaign(ledger, key, name, chosen.yes)
                 code, ranks_compute = _complete(communicator, campaign, rank_device, time_limit, as_json)
             if ranks_compute:
                 abort(communicator, code)  # otherwise the ranks would finish their tasks first

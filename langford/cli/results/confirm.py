@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
+from langford.cli.campaigns.opening import campaign_meant
 from langford.cli.campaigns.running import complete, create_campaign, unfinished
 from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import (
@@ -14,7 +15,7 @@ from langford.cli.options.common import (
     ledger_option,
     yes_option,
 )
-from langford.cli.options.groups import ComputeOptions, compute_options
+from langford.cli.options.groups import PROBLEM, ComputeOptions, compute_options, problem_words
 from langford.cli.output import display
 from langford.cli.output.how_long import Cost
 from langford.ledger import Ledger
@@ -25,14 +26,14 @@ from langford.words import several
 @click.command(
     epilog="""\b
 Examples:
-  langford confirm langford-19-polyphase-8
+  langford confirm 19
   langford confirm langford-24-shifted-12 --seed 7
   langford confirm langford-24-shifted-12 --method polyphase --device cuda
 
 Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradict what is known; else those of
 `langford run`.  The same command resumes after an interruption."""
 )
-@click.argument("name")
+@problem_words(f"{PROBLEM} | NAME")
 @ledger_option
 @click.option(
     "--method",
@@ -55,7 +56,7 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
 @click.pass_context
 def confirm(
     context: click.Context,
-    name: str,
+    words: tuple[str, ...],
     address: str,
     method_name: str | None,
     plan_seed: int | None,
@@ -74,7 +75,8 @@ def confirm(
     """
     stop = StopSignals()
     with Ledger(address, create=False) as ledger:
-        campaign = ledger.named(name)
+        campaign = campaign_meant(words, ledger)
+        name = campaign.name
         counted = require_complete(campaign)
         chosen_devices = computing.devices()
         key, second = confirming_plan(ledger.campaigns(), campaign, method_name, plan_seed, depth, chosen_devices)

@@ -14,6 +14,7 @@ from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.files.reading import STANDARD_INPUT
 from jobs.verify import exchange, signatures
+from langford.cli.campaigns.opening import campaign_meant, campaigns_meant
 from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import (
@@ -24,7 +25,7 @@ from langford.cli.options.common import (
     sign_option,
     unconfirmed_option,
 )
-from langford.cli.options.groups import answer_options
+from langford.cli.options.groups import PROBLEM, answer_options, problem_words
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, Asked
 from langford.cli.output.display import show
@@ -35,7 +36,7 @@ from langford.words import several
 @click.command(
     epilog="""\b
 Examples:
-  langford result langford-24-polyphase-12
+  langford result 24
   langford result langford-24-polyphase-12 --unconfirmed
   langford result --from jobs/campaigns/langford-27*.jsonl.gz
   langford result --from -
@@ -43,10 +44,13 @@ Examples:
 Exit codes: 0 merged, 2 bad input, 3 tasks or the promised replication (--replicate) are incomplete, 4 a result
 is wrong."""
 )
-@click.argument("names", nargs=-1, required=True)
+@problem_words(f"{PROBLEM} | NAME...")
 @ledger_option
 @click.option(
-    "--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign; - is standard input."
+    "--from",
+    "from_files",
+    is_flag=True,
+    help="Merge these exported files of one campaign; - is standard input.",
 )
 @allowed_signers_option
 @unconfirmed_option
@@ -55,7 +59,7 @@ is wrong."""
 @click.pass_context
 def result(
     context: click.Context,
-    names: tuple[str, ...],
+    words: tuple[str, ...],
     address: str,
     from_files: bool,
     allowed: Path | None,
@@ -70,31 +74,34 @@ def result(
     """
     if allowed is not None and not from_files:
         raise click.UsageError("--allowed-signers belongs to --from")
-    if asked.expected is not None and len(names) > 1 and not from_files:
-        raise click.UsageError("--expect is the count of one campaign: name one")
     if not from_files:
         codes, answers = list[int](), list[Answer]()
         with Ledger(address, create=False) as ledger:
-            for name in names:
-                answers.append(replace(answer_of(ledger.named(name), unconfirmed), asked=asked))
+            campaigns = campaigns_meant(words, ledger)
+            if asked.expected is not None and len(campaigns) > 1:
+                raise click.UsageError("--expect is the count of one campaign: name one")
+            for campaign in campaigns:
+                answers.append(replace(answer_of(campaign, unconfirmed), asked=asked))
                 codes.append(_shown(answers[-1], as_json))
         if as_json:
             documents = [answer.document() for answer in answers]
-            display.print_json(documents if len(names) > 1 else documents[0])
+            display.print_json(documents if len(campaigns) > 1 else documents[0])
         context.exit(max(codes))
     refuse_ledger_beside("--from")
-    files = [Path(name) for name in names]
+    if not words:
+        raise click.UsageError("name the exported files")
+    files = [Path(name) for name in words]
     if allowed is not None and STANDARD_INPUT in files:
         raise click.UsageError("standard input has no signature file: give --from a FILE")
     signers = {file: signatures.signer(file, allowed) for file in files if file.is_file()}
     export, count = exchange.count_of(files, unconfirmed)
-    for file, words in signers.items():
-        display.say(f"{file}: {words}")
+    for file, author in signers.items():
+        display.say(f"{file}: {author}")
     seconds = sum(evaluation.seconds for evaluation in export.results)
     first = "take the files into a ledger with `langford import`, then "
-    words = "" if export.promise is not None and export.promise.drawn else in_words(export.promise)
+    promised = "" if export.promise is not None and export.promise.drawn else in_words(export.promise)
     more = promise_document(export.promise)
-    answer = campaign_answer(export.name, export.key, count, seconds, more, words, first)
+    answer = campaign_answer(export.name, export.key, count, seconds, more, promised, first)
     answer = replace(answer, asked=asked)
     context.exit(answer.print(as_json))
 
@@ -105,18 +112,19 @@ Examples:
   langford export langford-28-polyphase-16
   langford export langford-28-polyphase-16 --out part-1.jsonl.gz"""
 )
-@click.argument("name")
+@problem_words(f"{PROBLEM} | NAME")
 @ledger_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
 @sign_option
 @json_option
-def export(name: str, address: str, out: Path | None, key: Path | None, as_json: bool) -> None:
+def export(words: tuple[str, ...], address: str, out: Path | None, key: Path | None, as_json: bool) -> None:
     """Write a campaign's results, checksummed, to a file that another ledger can import.
 
     The file states the promised share (--replicate), which results were drawn, and which of them others confirmed.
     """
     with Ledger(address, create=False) as ledger:
-        campaign = ledger.named(name)
+        campaign = campaign_meant(words, ledger)
+        name = campaign.name
         exported = campaign.trusted_export()
     file, doubtful = out or exchange.file_of(name), exported.left_out
     signature = signatures.write(file, exported.content, exchange.RESULTS, key)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from db import Ledger
 from db.errors import Unreplicated
 from db.files.promise import document as promise_document
 from jobs.show.report import content, gathering
 from jobs.show.report.formats.files import require_place, write, write_figures
 from jobs.show.report.gathering import Evidence
+from langford.cli.campaigns.opening import campaign_meant
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside, unconfirmed_option
+from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.errors import BadInput
+from langford.ledger import Ledger
 
 exports_option = click.option(
     "--from",
@@ -31,7 +34,7 @@ exports_option = click.option(
 @click.command(
     epilog="""\b
 Examples:
-  langford report langford-28-polyphase-16
+  langford report 28
   langford report langford-28-polyphase-16 -o report.html -o report.pdf
   langford report langford-28-polyphase-16 --figures figures --ledger records.db
   langford report --from jobs/campaigns/langford-28-polyphase-16.jsonl.gz -o l28.html
@@ -40,7 +43,7 @@ The page needs no other file, no script and no network.  An unfinished campaign 
 the report lists what an export lacks.  Exit codes: 0, 2 bad input, 3 all tasks are done, but the
 promised replication (--replicate) is not, 4 the count is wrong; the report is written except with code 2."""
 )
-@click.argument("name", required=False)
+@problem_words(f"[{PROBLEM} | NAME]")
 @ledger_option
 @exports_option
 @click.option(
@@ -62,7 +65,7 @@ promised replication (--replicate) is not, 4 the count is wrong; the report is w
 @click.pass_context
 def report(
     context: click.Context,
-    name: str | None,
+    words: tuple[str, ...],
     address: str,
     exports: tuple[Path, ...],
     files: tuple[Path, ...],
@@ -77,7 +80,7 @@ def report(
     """
     for file in files:
         require_place(file)
-    found = _evidence(name, address, exports, unconfirmed)
+    found = _evidence(words, address, exports, unconfirmed)
     reports = list(files) or ([Path(f"{found.history.name}.html")] if figures is None else [])
     for file in reports:
         write(found, file)
@@ -99,16 +102,16 @@ def report(
 @click.command(
     epilog="""\b
 Examples:
-  langford cite langford-28-polyphase-16
+  langford cite 28
   langford cite --from jobs/campaigns/langford-28-polyphase-16.jsonl.gz"""
 )
-@click.argument("name", required=False)
+@problem_words(f"[{PROBLEM} | NAME]")
 @ledger_option
 @exports_option
 @json_option
-def cite(name: str | None, address: str, exports: tuple[Path, ...], as_json: bool) -> None:
+def cite(words: tuple[str, ...], address: str, exports: tuple[Path, ...], as_json: bool) -> None:
     """Print a paragraph that cites a count, and a BibTeX entry for the program."""
-    found = _evidence(name, address, exports, unconfirmed=False)
+    found = _evidence(words, address, exports, unconfirmed=False)
     cited = content.paragraph(found)
     if cited is None:
         raise BadInput(f"{found.history.name} has no count to cite: `langford report` shows why")
@@ -117,14 +120,14 @@ def cite(name: str | None, address: str, exports: tuple[Path, ...], as_json: boo
     display.outcome(f"{cited}\n\n{entry}", document, as_json)
 
 
-def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfirmed: bool) -> Evidence:
-    if (name is None) != bool(exports):
+def _evidence(words: Sequence[str], address: str, exports: Sequence[Path], unconfirmed: bool) -> Evidence:
+    if bool(words) == bool(exports):
         raise click.UsageError("name a campaign of the ledger, or give --from FILE: one of them")
-    if name is None:
+    if exports:
         refuse_ledger_beside("--from")
         return gathering.of_files(exports, unconfirmed)
-    with Ledger(address) as ledger:
-        return gathering.of_campaign(ledger.campaign(name), unconfirmed, ledger.campaigns())
+    with Ledger(address, create=False) as ledger:
+        return gathering.of_campaign(campaign_meant(words, ledger), unconfirmed, ledger.campaigns())
 
 
 def _document(found: Evidence, files: list[Path]) -> dict[str, object]:

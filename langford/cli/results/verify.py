@@ -11,12 +11,12 @@ from pathlib import Path
 
 import click
 
-from db import Ledger
 from jobs.verify import signatures
 from jobs.verify.congruences import congruent
 from jobs.verify.recomputation import Comparison
 from jobs.verify.statement import FORM, Statement
 from jobs.verify.verification import DEFAULT_SAMPLE, Conclusion, Selection, Verification
+from langford.cli.campaigns.opening import campaign_meant
 from langford.cli.options.common import (
     METHOD_NAMES,
     allowed_signers_option,
@@ -33,6 +33,7 @@ from langford.cli.output.display import show
 from langford.cli.output.how_long import Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine
 from langford.devices import CPU, HOST, VERIFYING, Device, devices
+from langford.ledger import Ledger
 from langford.methods.speed import expected_seconds
 from langford.words import duration, seconds_left, several, share
 
@@ -58,7 +59,7 @@ def selected(task_lists: tuple[list[int], ...], waiting: bool, sample: str | Non
 @click.command(
     epilog="""\b
 Examples:
-  langford verify langford-19-polyphase-12 --sample 5%
+  langford verify 19 --sample 5%
   langford verify langford-19-polyphase-12 3 17 --device cuda
   langford verify langford-31-shifted2-16 --sample 5% --dry-run
   langford verify langford-19-polyphase-12 --sample 100% --all-checks \\
@@ -162,8 +163,8 @@ def verify(
     if congruences:
         if selection != selected((), False, None, None) or all_checks or statement is not None or dry_run:
             raise click.UsageError("--congruences recomputes nothing and writes no statement: give it alone")
-        with Ledger(address) as ledger:
-            found = congruent(ledger.campaign(name), unconfirmed)
+        with Ledger(address, create=False) as ledger:
+            found = congruent(campaign_meant(name.split(), ledger), unconfirmed)
         display.outcome(found.words, found.document(), as_json)
         return
     if unconfirmed and not all_checks:
@@ -175,8 +176,9 @@ def verify(
     if statement is not None:
         signatures.require_place(statement, FORM, key)
     chosen_device = (VERIFYING[where].present(1) if where in VERIFYING else devices(where))[0]
-    with Ledger(address) as ledger:
-        campaign = ledger.campaign(name)
+    with Ledger(address, create=False) as ledger:
+        campaign = campaign_meant(name.split(), ledger)
+        name = campaign.name
         if selection.waiting and not campaign.rechecked_tasks():
             words = f"no result of {name} waits for a recheck or a decision"
             display.outcome(words, {"campaign": name, "outcome": words, "agrees": None, "tasks": []}, as_json)
