@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 import socket
-import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from jobs.addresses import has_scheme, lacks_scheme, server_parts
 from jobs.console import SILENT, Console
 from langford.errors import BadInput
 from langford.machine.durable import FileTooLarge, content, replace_file
+from langford.machine.folders import others_can_read
 from langford.machine.outputs import headed
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Join:
             )
         if file.is_dir():
             raise NotAJoinFile(f"{file} is a folder: give the file that `langford serve` wrote, NAME{SUFFIX}")
-        if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if others_can_read(file):
             raise BadInput(
                 f"others on this machine can read the token in {file}: chmod 600 {file}; if they may have done so, "
                 "revoke the token (`langford token NAME --revoke`), delete the file, and start the server again"

@@ -97,6 +97,17 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
     return None
 
 
+def others_can_read(file: Path) -> bool:
+    """Whether others than its owner can read a secret; raises OSError.
+
+    A group may read what belongs to somebody else than this user: some systems have a group for the keys of
+    servers, and a cluster mounts its secrets so.
+    """
+    status = file.stat()
+    group = stat.S_IRWXG if status.st_uid == os.geteuid() else 0
+    return bool(status.st_mode & (stat.S_IRWXO | group))
+
+
 def _is_open(status: os.stat_result) -> bool:
     """Whether anybody but the owner of a folder may write to it."""
     by_group = status.st_mode & stat.S_IWGRP and not _has_group_alone(status)

@@ -56,8 +56,16 @@ def test_the_routes_are_those_of_the_server(farm: Served) -> None:
         if isinstance(route, Route)
         for method in (route.methods or set()) - {"HEAD"}
     }
-    assert {(method, path) for method, path, _, _ in ROUTES} == served
-    assert len(ROUTES) == len(served)
+    assert {(method, path) for method, path, _, _ in ROUTES} == served - {("GET", "/health")}
+    assert len(ROUTES) == len(served) - 1
+
+
+def test_anyone_learns_that_the_server_answers_and_nothing_else(farm: Served) -> None:
+    for token in (None, "wrong"):
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        answer = farm.client.get("/health", headers=headers)
+        assert (answer.status_code, answer.content) == (200, b"")
+    assert farm.client.post("/health").status_code == 405
 
 
 def test_a_route_wants_its_role(farm: Served) -> None:

@@ -142,6 +142,7 @@ class Endpoints:
             Route("/campaigns", self.listed, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
+            Route("/health", self.health, methods=["GET"]),
         ]
         return [*routes, *[Route(route.path, OtherMethods(route.methods or ())) for route in routes]]
 
@@ -149,6 +150,10 @@ class Endpoints:
         names = await self._opened(request)
         text = await self.access.read(request, self.numbers.text, names)
         return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
+
+    async def health(self, request: Request) -> Response:
+        """For anyone: it answers, and says nothing."""
+        return Response(headers=PRIVATE)
 
     async def listed(self, request: Request) -> Response:
         chosen = [self.access.campaigns[name] for name in await self._opened(request)]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import socket
 import ssl
-import stat
 import sys
 from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
@@ -26,6 +24,7 @@ from jobs.farm.guard.door import THIS_SERVER
 from jobs.farm.guard.protocol import GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
 from langford.errors import BadInput, MachineFailed
+from langford.machine.folders import others_can_read
 
 SWITCH_SECONDS = 0.0002
 """How long another thread may run while the event loop is ready to continue."""
@@ -63,10 +62,7 @@ def require_certificate(certificate: str, key: str | None, now: float) -> None:
         now: the time, in seconds since 1970.
     """
     secret = Path(key or certificate)
-    status = secret.stat()
-    # Some systems have a group for servers that may read keys of root's.
-    others = stat.S_IRWXO | (stat.S_IRWXG if status.st_uid == os.geteuid() else 0)
-    if status.st_mode & others:
+    if others_can_read(secret):
         raise BadInput(
             f"others on this machine can read the private key in {secret}: chmod 600 {secret}; if they may have "
             "done so, get a new key and certificate"

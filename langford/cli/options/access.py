@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from jobs.reach.join import TOKEN
 from langford.cli.options.groups import gathered
 from langford.errors import BadInput
 from langford.machine.durable import FileTooLarge, content
+from langford.machine.folders import others_can_read
 
 if TYPE_CHECKING:
     from jobs.reach.remote import RemoteServer
@@ -39,7 +39,7 @@ def token_of(file: Path | None) -> str:
     """The token for a task server: the file's content, or LANGFORD_TOKEN; raises BadInput."""
     if file and (file.is_dir() or file.is_char_device() or file.is_block_device()):
         raise BadInput(f"{file} is not a file: give --token-file the file that `langford token NAME --out` wrote")
-    if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if file and others_can_read(file):
         raise BadInput(
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
             "done so, revoke the token and make another one (`langford token NAME --revoke`)"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TypeVar
 
 import click
@@ -17,7 +19,7 @@ from langford.cli.output.display import say
 from langford.devices import CPU, KINDS
 from langford.errors import BadInput
 from langford.machine.cores import cores
-from langford.machine.folders import base_folder, objection
+from langford.machine.folders import NoHome, base_folder, objection
 from langford.methods import METHODS
 from langford.words import several
 
@@ -252,18 +254,34 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 def outbox_folder(named: Path | None, create: bool = True) -> Path:
     """The folder of all outboxes, created if necessary unless ``create`` is false.
 
-    A user who can write to it can replace the results that wait there, which are then sent as this worker's.  For a
-    folder that is ``named`` there is a warning; any other folder is refused.  Raises BadInput, NoHome or OSError.
+    It is in the home folder; in a container, whose user may have none, among the temporary files.  A user who can
+    write to it can replace the results that wait there, which are then sent as this worker's.  For a folder that is
+    ``named`` there is a warning; any other folder is refused.  Raises BadInput, NoHome or OSError.
     """
-    folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
-    reason = None
-    with suppress(OSError):  # Outbox.prepare says what is wrong
-        reason = objection(folder, create, remedy=f"chmod go-w {folder}")
-    if reason and named:
-        say(f"other users can replace results in {folder}, which are then sent as this worker's: {reason}")
-    elif reason:
-        raise BadInput(
-            f"results cannot be kept in {folder}, where other users can replace them: {reason}, or choose another "
-            "folder with --outbox"
-        )
-    return folder
+    if named is not None:
+        reason = None
+        with suppress(OSError):  # Outbox.prepare says what is wrong
+            reason = objection(named, create, remedy=f"chmod go-w {named}")
+        if reason:
+            say(f"other users can replace results in {named}, which are then sent as this worker's: {reason}")
+        return named
+    for folder in _usual_outboxes():
+        try:
+            reason = objection(folder, create, remedy=f"chmod go-w {folder}")
+        except OSError:
+            continue
+        if create and reason is None and not os.access(folder, os.W_OK | os.X_OK):
+            continue  # a file system that is read-only
+        if reason:
+            raise BadInput(
+                f"results cannot be kept in {folder}, where other users can replace them: {reason}, or choose "
+                "another folder with --outbox"
+            )
+        return folder
+    raise BadInput("results can be kept neither in the home folder nor among temporary files: give --outbox FOLDER")
+
+
+def _usual_outboxes() -> Iterator[Path]:
+    with suppress(NoHome):
+        yield base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
+    yield Path(gettempdir(), f"langford-{os.geteuid()}", "outbox")
