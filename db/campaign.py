@@ -14,7 +14,7 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
 from db.errors import (
@@ -50,10 +50,21 @@ from db.records import (
 from db.states import GONE, Ending, Outcome, Role
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, complaints, draw, enrolment, exports, rechecks, waiting, witnesses
+from db.trust import (
+    acceptance,
+    complaints,
+    draw,
+    enrolment,
+    exports,
+    holding,
+    reasons,
+    rechecks,
+    waiting,
+    witnesses,
+)
+from db.trust.holding import Holdings
 from db.trust.terms import EVERYTHING, Terms
 from db.work import (
-    accounts,
     catalogue,
     deadlines,
     holders,
@@ -64,7 +75,6 @@ from db.work import (
     tokens,
     transitions,
 )
-from db.work.accounts import NO_CREDIT, Credit
 from db.work.deadlines import Deadlines
 from db.work.transitions import Claimant
 from langford.methods import Count, Plan, PlanKey, merge, method_hash
@@ -96,6 +106,7 @@ class Campaign:
         """
         self.database, self.record, self.terms = database, record, EVERYTHING
         self._deadlines, self._presence = Deadlines(database.now), presence.Presence(database.now)
+        self._holdings = Holdings()
 
     def on(self, terms: Terms) -> Self:
         """The same campaign as workers reach it who may have no more than these terms allow."""
@@ -238,14 +249,15 @@ class Campaign:
         seconds: float,
         held: Collection[int] | None,
         copies: int,
-        credit: Credit = NO_CREDIT,
+        brought: int = 0,
+        refused: int = 0,
     ) -> tuple[list[Lease], TooManyLeases | None]:
-        """The leases, and the error to raise after the transaction if the terms allow none.
+        """The leases, and the error to raise after the transaction if there are none for this token.
 
-        The transaction is committed all the same: the account was counted, and overdue leases have ended.
+        The transaction is committed all the same: overdue leases have ended.
 
         Args:
-            credit: for results that were taken in this transaction.
+            brought, refused: how many results were taken, and refused, in this transaction.
         """
         known = enrolment.known(transaction, self.record, worker_id, self.terms.digest)
         self._deadlines.cut(transaction.connection)
@@ -254,8 +266,9 @@ class Campaign:
             presence.lose(transaction.connection, set(ended))
         if held is not None and known.running:
             leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
-        account = self.terms.account(transaction, self.record, worker_id, known, credit)
-        allowed = account.allowed(count) if account else count
+        refusal, allowed = None, count
+        if self.terms.digest:
+            refusal, allowed = self._allowed(transaction, known, count, brought)
         longest = self._deadlines.warranted(transaction, self.terms.digest)
         seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
         claimant = Claimant(worker_id, known.host, self.terms.digest, fresh_nonce(), seconds, longest)
@@ -265,9 +278,24 @@ class Campaign:
             complaints.judge_again(transaction)
         granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
         self._presence.note(transaction.connection, [worker_id])
-        if account:
-            accounts.granted(transaction, account, len(granted))
-        return granted, account.refusal if account and not allowed else None
+        if self.terms.digest:
+            self._holdings.took(self.terms.digest, len(granted))
+        self.terms.note(transaction, len(granted) + refused, brought)
+        return granted, refusal
+
+    def _allowed(
+        self, transaction: Transaction, known: Any, count: int, brought: int
+    ) -> tuple[TooManyLeases | None, int]:
+        """How many leases the token may get, and why not even one."""
+        token = self.terms.digest
+        room = self._holdings.room(transaction, token, known.now, count)
+        many = known.fruitless >= holding.MAX_FRUITLESS and not brought
+        refusal = reasons.refusal(
+            reasons.Token(
+                many and holding.is_fruitless(transaction, token), room, room >= 1 or leases.any_ready(transaction)
+            )
+        )
+        return refusal, 0 if refusal else int(min(count, room))
 
     @retried
     def renew(
@@ -380,10 +408,10 @@ class Campaign:
         while True:
             try:
                 with self._changing_attempts() as transaction:
-                    receipts, credit = acceptance.accept(
+                    receipts, brought = acceptance.accept(
                         transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
                     )
-                    self.terms.credit(transaction, credit)
+                    self.terms.note(transaction, acceptance.refused(receipts), brought)
                     return receipts
             except acceptance.Overtaken:
                 one_at_a_time = True
@@ -406,8 +434,9 @@ class Campaign:
         """
         try:
             with self._changing_attempts() as transaction:
-                receipts, credit = acceptance.accept(transaction, self.record, self.plan, deliveries, self.terms)
-                granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies, credit)
+                receipts, brought = acceptance.accept(transaction, self.record, self.plan, deliveries, self.terms)
+                asked, refused = (worker_id, count, seconds, held, copies), acceptance.refused(receipts)
+                granted, refusal = self._grant(transaction, *asked, brought, refused)
         except acceptance.Overtaken:
             return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
         except (UnknownWorker, WorkerDistrusted, WrongToken):

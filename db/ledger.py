@@ -20,7 +20,7 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, draw, enrolment
 from db.trust.terms import EVERYTHING, Terms
-from db.work import catalogue, tokens, transitions, usage
+from db.work import catalogue, tokens, transitions
 from langford.methods import Plan, PlanKey
 from langford.words import several
 
@@ -190,8 +190,8 @@ class Ledger:
             return tokens.rights(connection, shown)
 
     def charge(self, used: Mapping[str, float]) -> None:
-        """Add processor time that requests took, in seconds, to the accounts of their tokens, by their digests."""
-        usage.charge(self.database, used)
+        """Add processor time that requests took, in seconds, to their tokens, by their digests."""
+        tokens.charge(self.database, used)
 
     def leave(self, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:
         """Record how the work of a worker ended; raises UnknownWorker or WrongToken.

@@ -80,15 +80,13 @@ class TokenRecord:
     label: str
     created: float
     expires: float | None
-    results: int  # that were new, and right as far as is known
-    refused: int  # results that were not taken
-    spent: int  # leases and refused results that its results do not pay for
     used: float  # processor time of the task server for its requests, in seconds
     share: float  # its part of what the server used for all tokens of the campaign, from 0 to 1
     # Not known to a role of Postgres that may not read the hashes of tokens:
     workers: int | None  # that are known
     held: int | None  # leases that run
     leases: int | None  # that it has had
+    results: int | None  # that these brought
     failures: int | None  # tasks that failed or ended a process
 
 

@@ -292,30 +292,11 @@ class Token(Base):
     created: Mapped[float] = column("When.")
     expires: Mapped[float | None] = column("When it expires; None: never.")
     label: Mapped[str] = column("Its purpose, in the operator's words.", String(100), default="")
-    leases: Mapped[float] = column(
-        "Its account, see :mod:`db.work.accounts`: leases that were not paid for by results or time.",
-        default=0.0,
-        server_default="0",
-    )
-    held: Mapped[int] = column(
-        "Leases that run: as many as at the last count, and those granted since.", default=0, server_default="0"
-    )
-    room: Mapped[int] = column(
-        "How many leases may run at once, besides those that its results allow; by the last count.",
+    fruitless: Mapped[int] = column(
+        "Leases and refused results of its workers since their last result, see :mod:`db.trust.holding`.",
         default=0,
         server_default="0",
     )
-    results: Mapped[int] = column(
-        "How many results of its workers were new, and right as far as is known.", default=0, server_default="0"
-    )
-    counted: Mapped[float | None] = column("When its leases were last counted; None: never.")
-    refused: Mapped[int] = column("How many results of its workers were refused.", default=0, server_default="0")
     used: Mapped[float] = column(
-        "Processor time of a task server for its requests, see :mod:`db.work.usage`.",
-        default=0.0,
-        server_default="0",
+        "Processor time of a task server for its requests, in seconds.", default=0.0, server_default="0"
     )
-    unpaid: Mapped[float] = column(
-        "The part of it that neither results nor time had paid for at ``charged``.", default=0.0, server_default="0"
-    )
-    charged: Mapped[float | None] = column("When a server last added to ``used``; None: never.")

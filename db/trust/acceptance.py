@@ -16,7 +16,6 @@ from db.store.transaction import Transaction
 from db.trust import complaints, enrolment, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
 from db.work import catalogue, computations, owned, results, transitions
-from db.work.accounts import Credit
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation
@@ -75,8 +74,8 @@ def accept(
     deliveries: Sequence[Delivery],
     terms: Terms = EVERYTHING,
     one_at_a_time: bool = False,
-) -> tuple[list[Receipt], Credit]:
-    """Take results; returns what became of each (:meth:`db.Campaign.deliver`), and what an account gets for them.
+) -> tuple[list[Receipt], int]:
+    """Take results; returns what became of each (:meth:`db.Campaign.deliver`), and how many of them are of use.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
     Overtaken, and the transaction must be undone.
@@ -114,7 +113,7 @@ def accept(
     testified = witnesses.testimonies(transaction, attempts) if one_at_a_time else {}
     receipts = [row.receipt(accepted) for row in judged]
     refused = any(row.attempt is None or row.fault is not None for row in judged)
-    most_refusals = terms.refusals(transaction, campaign) if refused else 0
+    most_refusals = terms.refusals(transaction) if refused else 0
     further = _record(transaction, judged, receipts, accepted, testified, most_refusals)
     results.complete(transaction, [row.delivery for row in first.values()], attempts)
     if further and not one_at_a_time:
@@ -126,7 +125,11 @@ def accept(
         transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         witnesses.testify(transaction, testifying)
     confirming = sum(row.value == accepted[row.index][0] for row in further)
-    return receipts, Credit.of(receipts, len(first) + confirming)
+    return receipts, len(first) + confirming
+
+
+def refused(receipts: Sequence[Receipt]) -> int:
+    return sum(receipt.event is EventKind.REFUSED for receipt in receipts)
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:

@@ -17,9 +17,9 @@ from db.schema.models import Campaign, Token, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.database import Database, retried
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import waiting
+from db.trust import holding, waiting
 from db.trust.terms import Terms
-from db.work import accounts, catalogue, holders, presence, pruning, transitions
+from db.work import catalogue, holders, presence, pruning, transitions
 from db.work.transitions import SHOWN
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
@@ -121,26 +121,28 @@ _CLAIMANT = (
     .outerjoin(Voter, Voter.id == Worker.voter_id)
     .where(Campaign.id == CAMPAIGN)
 )
-_WITH_ACCOUNT = _CLAIMANT.add_columns(*accounts.COLUMNS).outerjoin(
+_WITH_TOKEN = _CLAIMANT.add_columns(holding.FRUITLESS, Now().label("now")).outerjoin(
     Token, (Token.campaign_id == Campaign.id) & (Token.digest == SHOWN)
 )
 
 
 def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, shown: str) -> Row[*tuple[Any, ...]]:
-    """What the ledger knows of a worker that asks for leases, and of its token's account, by one query.
+    """What the ledger knows of a worker that asks for leases, and of its token, by one query.
 
     Raises NoSuchCampaign, UnknownWorker, WrongToken or WorkerDistrusted.
 
     Args:
         worker_id: its UUID.
-        shown: the digest of the token that it shows; "": it opens the ledger itself, and has no account.
+        shown: the digest of the token that it shows; "": it opens the ledger itself.
     """
-    statement = _WITH_ACCOUNT if shown else _CLAIMANT
+    statement = _WITH_TOKEN if shown else _CLAIMANT
     rows: Sequence[Row[*tuple[Any, ...]]] = transaction.rows(statement, worker=worker_id, shown=shown)
     found = next(iter(rows), None)
     if found is None or found.uuid != campaign.uuid:
         raise catalogue.deleted(campaign)
     _require_token(found.token, shown)
+    if shown and found.fruitless is None:  # after the start of this request
+        raise holding.revoked()
     if found.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory, "

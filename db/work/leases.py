@@ -94,6 +94,16 @@ def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Leas
     return sorted(leases, key=lambda lease: -lease.work)
 
 
+_ANY_READY = select(
+    select(Task.task_index).where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY).exists()
+)
+
+
+def any_ready(transaction: Transaction) -> bool:
+    """Whether any task waits for a worker."""
+    return bool(transaction.scalar(_ANY_READY))
+
+
 _START_COPIES = transitions.starting(
     select(Task.campaign_id, Task.task_index)
     .join(Attempt, same_task(Attempt, Task))

@@ -68,6 +68,19 @@ def voters(transaction: Transaction) -> set[tuple[str, str]]:
     return {(row.host, row.token) for row in transaction.execute(_VOTERS)}
 
 
+_PROCESSES = (
+    select(Voter.token, func.sum(Worker.processes), func.count() - func.count(Worker.processes))
+    .join(Worker, Worker.voter_id == Voter.id)
+    .where(IS_PRESENT, Voter.kind == VoterKind.WORKER, Voter.distrusted.is_(None), _AT_CAMPAIGN)
+    .group_by(Voter.token)
+)
+
+
+def processes(transaction: Transaction) -> dict[str, int | None]:
+    """How many processes the workers that are present state, by the digest of their token; None: not all do."""
+    return {token: None if unknown else number for token, number, unknown in transaction.execute(_PROCESSES)}
+
+
 _MAY_READ = select(func.has_column_privilege("token", "digest", "SELECT"))
 _TOKENS = select(Token.digest, Token.id, Token.label).where(Token.campaign_id == CAMPAIGN)
 

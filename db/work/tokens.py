@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, ScalarSelect, case, delete, func, insert, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    ScalarSelect,
+    String,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    true,
+    update,
+)
 
 from db import attempts
 from db.records import Right, TokenRecord
@@ -13,6 +27,7 @@ from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Token, Voter, Worker
 from db.states import COMPLAINTS, Outcome, Role
 from db.store import statements
+from db.store.database import Database, retried
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 
@@ -81,7 +96,7 @@ def _attempts(*conditions: ColumnElement[bool]) -> ScalarSelect[int]:
 _LISTED = (
     select(
         *(Token.id, Token.role, Token.label, Token.created, Token.expires),
-        *(Token.results, Token.refused, Token.leases, Token.used),
+        Token.used,
     )
     .where(Token.campaign_id == CAMPAIGN)
     .order_by(Token.id)
@@ -90,6 +105,7 @@ _USED = _LISTED.add_columns(
     _WORKERS.label("workers"),
     _attempts(Attempt.ended.is_(None)).label("running"),
     _attempts().label("granted"),
+    _attempts(Attempt.outcome.in_([Outcome.DONE, Outcome.SUPERSEDED])).label("results"),
     _attempts(Attempt.outcome.in_(COMPLAINTS)).label("failures"),
 )
 
@@ -108,18 +124,30 @@ def listed(transaction: Transaction, used: bool) -> list[TokenRecord]:
             row.label,
             row.created,
             row.expires,
-            results=row.results,
-            refused=row.refused,
-            spent=round(row.leases),
             used=row.used,
             share=row.used / together,
             workers=row.workers if used else None,
             held=row.running if used else None,
             leases=row.granted if used else None,
+            results=row.results if used else None,
             failures=row.failures if used else None,
         )
         for row in rows
     ]
+
+
+_SECONDS, _DIGEST = bindparam("seconds", type_=Float(53)), bindparam("shown", type_=String(64))
+_CHARGE = update(Token).where(Token.digest == _DIGEST).values(used=Token.used + _SECONDS)
+
+
+@retried
+def charge(database: Database, used: Mapping[str, float]) -> None:
+    """Add what requests took since the last call, in seconds of processor time, by the digests of their tokens."""
+    # In the same order everywhere: two servers of a ledger never wait for each other.
+    rows = [{"shown": token, "seconds": seconds} for token, seconds in sorted(used.items())]
+    if rows:
+        with database.writing() as connection:
+            connection.execute(_CHARGE, rows)
 
 
 # Looked up by their digests: the time of a query can reveal at most the start of a hash, and nothing of a token.

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-import random
-import re
-import threading
+import math
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -20,26 +15,23 @@ from sqlalchemy import func, select
 from starlette.requests import Request
 
 from db import Credential, Lease, Ledger
-from db.errors import LedgerBusy, TooManyLeases
-from db.look.overview.records import WarningKind, WorkerState
-from db.look.overview.warnings import MANY_LEASES, MANY_SECONDS, RESTING_SECONDS
+from db.errors import LedgerBusy
+from db.look.overview.records import WarningKind
 from db.messages import converted, document
 from db.records import TokenRecord
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
-from db.work import accounts
-from db.work.accounts import COUNT_SECONDS, MAX_UNPROVEN, PER_PROCESS, PER_RESULT, RUN_SECONDS, SPARE, Account
+from db.trust import holding
+from db.trust.holding import COUNT_SECONDS
 from db.work.deadlines import UNKNOWN_SECONDS
 from db.work.leases import COPY_SECONDS
 from db.work.presence import PRESENCE_SECONDS
 from db.work.tokens import digest
-from db.work.usage import FREE_SHARE
 from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
 from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.door import Guest
 from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.shares import Payer
-from jobs.reach.wire import HEADER
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -53,8 +45,8 @@ from tests.support.databases import ledger_of_a_test, new_ledger
 KEY, COUNT = PlanKey(Problem.langford(11), "polyphase", 12), 17_792
 PLAN = plan_of(KEY)
 TASKS = len(PLAN.work)
-SHARE = TASKS // 4
-"""The most that a token without results holds while others are present."""
+SHARE = TASKS - TASKS // 2
+"""The most that a token holds while another one is present."""
 NAME, LIAR, HONEST, OTHER = "eleven", "liar", "honest", "other"
 HUGE = 10**6
 
@@ -159,14 +151,14 @@ def farm(request: pytest.FixtureRequest, tmp_path: Path, clock: DatabaseClock) -
 
 
 @BOTH
-def test_a_token_without_results_holds_a_share_and_others_do_the_rest(farm: Bearers, clock: DatabaseClock) -> None:
-    good = farm.enrol("good", HONEST, processes=8)
+def test_a_token_holds_a_share_and_others_do_the_rest(farm: Bearers, clock: DatabaseClock) -> None:
+    good = farm.enrol("good", HONEST)
     one, other = farm.enrol("one"), farm.enrol("other")
     held = [*farm.lease(one), *farm.lease(other)]
     assert sum(farm.held().values()) == len(held) == SHARE
     refused = farm.ask_for_tasks(other)
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
-    assert f"hold {SHARE} tasks and have delivered 0 results" in refused.json()["error"]
+    assert "hold their share of the tasks that are left" in refused.json()["error"]
     assert farm.work(good) == TASKS - SHARE
     # What is held is copied, however often it is renewed, and whatever steps are claimed.
     clock.move(COPY_SECONDS + COUNT_SECONDS)
@@ -186,49 +178,10 @@ def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobod
     clock.move(COPY_SECONDS + COUNT_SECONDS)
     copies = farm.lease(other, copies=1000)
     assert (len(held), len(copies)) == (TASKS, TASKS)
-    good = farm.enrol("good", HONEST, processes=8)
+    good = farm.enrol("good", HONEST)
     farm.renew([*held, *copies], steps=7)
     assert farm.work(good) == TASKS
     assert farm.campaign.merged().published == COUNT
-
-
-@pytest.mark.parametrize("farm", ["postgres"], indirect=True)
-def test_requests_at_the_same_moment_hold_no_more(farm: Bearers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On SQLite one transaction waits for the other."""
-    counted, met = accounts.counted, threading.Barrier(2, timeout=60)
-    farm.enrol("good", HONEST)
-    readers = set[int]()
-
-    def read(*arguments: Any) -> Account:
-        account = counted(*arguments)
-        if threading.get_ident() not in readers:
-            readers.add(threading.get_ident())
-            met.wait()
-        return account
-
-    def ask(worker: str) -> None:
-        with suppress(TooManyLeases):
-            with_token(farm.campaign, farm.tokens[LIAR]).lease(worker, TASKS, HOUR)
-
-    monkeypatch.setattr(accounts, "counted", read)
-    with ThreadPoolExecutor(2) as threads:
-        list(threads.map(ask, [farm.enrol("one"), farm.enrol("other")]))
-    assert len(readers) == 2
-    assert sum(farm.held().values()) == SHARE
-
-
-def test_what_a_worker_states_bounds_what_its_token_holds(farm: Bearers) -> None:
-    farm.enrol("small", processes=2)
-    assert len(farm.lease("small")) == 2 * PER_PROCESS
-    farm.start()  # its account is in the ledger
-    assert farm.ask_for_tasks("small").status_code == 429
-
-
-def test_a_worker_whose_leases_expired_gets_others(farm: Bearers, clock: DatabaseClock) -> None:
-    farm.enrol("small", processes=1)
-    assert farm.lease("small", seconds=10.0)
-    clock.move(11.0)  # lost, until it asks again
-    assert len(farm.lease("small", seconds=10.0)) == PER_PROCESS
 
 
 def test_no_second_copy_of_what_is_computed(farm: Bearers, clock: DatabaseClock) -> None:
@@ -254,7 +207,7 @@ def test_two_tokens_keep_tasks_no_longer_than_tasks_take(farm: Bearers, clock: D
     clock.move(COPY_SECONDS + COUNT_SECONDS)
     copies = farm.lease(farm.enrol("two", OTHER), OTHER, copies=1000)
     assert (len(held), len(copies)) == (TASKS, SHARE)
-    farm.enrol("good", HONEST, processes=8)
+    farm.enrol("good", HONEST)
     for step, done in ((1, TASKS - SHARE), (2, SHARE)):
         clock.move(UNKNOWN_SECONDS / 2 + 1)
         assert farm.renew(held, step)
@@ -265,11 +218,11 @@ def test_two_tokens_keep_tasks_no_longer_than_tasks_take(farm: Bearers, clock: D
 def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Bearers, clock: DatabaseClock) -> None:
     farm.campaign.raise_share(1.0)
     farm.join(OTHER)
-    farm.enrol("first", OTHER, processes=8)
+    farm.enrol("first", OTHER)
     assert farm.work("first", OTHER) == TASKS
     held = farm.lease(farm.enrol("one"))
     other = farm.enrol("other")
-    farm.enrol("good", HONEST, processes=8)
+    farm.enrol("good", HONEST)
     for step, done in enumerate([TASKS - SHARE, 0, SHARE]):
         clock.move(UNKNOWN_SECONDS / 2 + 1 if step else 0)
         assert farm.renew(held, step)
@@ -284,7 +237,7 @@ def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
 ) -> None:
     """A worker that knows of no lease gets new ones for its tasks by one request, in which nobody comes between."""
     farm.join(OTHER)
-    farm.enrol("good", HONEST, processes=8)
+    farm.enrol("good", HONEST)
     liars = [(farm.enrol("one"), LIAR), (farm.enrol("two", OTHER), OTHER)][:tokens]
     held = [lease for worker, token in liars for lease in farm.lease(worker, token, held=[])]
     done = farm.work()
@@ -304,11 +257,11 @@ def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
 ) -> None:
     farm.campaign.raise_share(1.0)
     farm.join(OTHER)
-    farm.enrol("first", OTHER, processes=8)
+    farm.enrol("first", OTHER)
     farm.work("first", OTHER)
     liar = farm.enrol("one")
     assert len(farm.lease(liar, held=[])) == SHARE
-    farm.enrol("good", HONEST, processes=8)
+    farm.enrol("good", HONEST)
     done = farm.work()
     for _ in range(3):
         clock.move(UNKNOWN_SECONDS / 2)
@@ -316,11 +269,6 @@ def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
         done += farm.work()
     assert done == TASKS
     assert farm.campaign.merged().published == COUNT
-
-
-def test_a_worker_that_joins_gets_tasks_at_once(farm: Bearers) -> None:
-    assert len(farm.lease(farm.enrol("small", processes=1))) == PER_PROCESS
-    assert len(farm.lease(farm.enrol("late", processes=2))) == 2 * PER_PROCESS
 
 
 @BOTH
@@ -386,88 +334,53 @@ def kinds(farm: Bearers) -> list[WarningKind]:
     return [warned.kind for warned in farm.campaign.overview().warnings if "--revoke 1" in warned.text]
 
 
-def test_a_token_that_renews_once_and_is_not_seen_again_is_reported(farm: Bearers, clock: DatabaseClock) -> None:
-    """Though it has made a step: its leases last for an hour."""
-    moved = MovableClock()
-    farm.enrol("one", processes=2**31 - 1)
-    held = farm.lease("one")
-    farm.renew(held, steps=1)
-    facts = NotifiableFacts(farm.campaign, 60.0, moved)
-    assert facts.now(at_once=True) == []
-    for passed, expected, state in (
-        (RESTING_SECONDS - 10, [], WorkerState.WORKING),
-        (20, [WarningKind.TOKEN], WorkerState.SILENT),
-    ):
-        clock.move(passed)
-        moved.move(passed)
-        assert kinds(farm) == expected
-        assert [worker.state for worker in farm.campaign.overview().workers] == [state]
-        assert [fact.kind for fact in facts.now(at_once=True)] == ["stalled"] * len(expected)
-
-
-def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Bearers) -> None:
-    """Though it holds nothing: it takes leases and gives them back."""
+def test_a_token_whose_many_leases_brought_nothing_waits_for_a_result(
+    farm: Bearers, clock: DatabaseClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is reported then, and not before: its leases that run cost nothing."""
+    monkeypatch.setattr(holding, "MAX_FRUITLESS", 2 * TASKS)
     farm.enrol("one")
-    rounds = -(-MANY_LEASES // TASKS)
-    for place in range(rounds):
+    for _ in range(2):
         assert kinds(farm) == []
         held = farm.lease("one", held=[])
-        assert len(held) == TASKS, place
+        assert len(held) == TASKS
+        clock.move(HOUR / 2)
+    assert kinds(farm) == []
     [lease, *others] = held
     farm.end("/failures", lease)
     farm.post("/releases", LIAR, attempts=[shown_by(each) for each in others], outcome="released", note="")
     assert kinds(farm) == [WarningKind.TOKEN]
+    clock.move(COUNT_SECONDS)
+    refused = farm.ask_for_tasks("one")
+    assert (refused.status_code, "leases of the workers with this token brought no result" in refused.text) == (
+        429,
+        True,
+    )
     liar, honest = farm.campaign.tokens()
-    assert (liar.workers, liar.leases, liar.held, liar.results, liar.failures) == (1, rounds * TASKS, 0, 0, 1)
-    assert liar.spent >= MANY_LEASES
-    assert liar.refused == 0
-    farm.enrol("honest-one", HONEST)
-    forge(farm, "one")
-    assert farm.liar().refused == 6
-    assert (honest.workers, honest.leases, honest.spent) == (0, 0, 0)
-    # Earlier versions know no such kind.
-    reader = {"Authorization": f"Bearer {farm.tokens[LIAR]}", HEADER: "1.1"}
-    told = farm.client.get(f"/campaigns/{NAME}/status", headers=reader).json()["warnings"]
-    assert [warned["kind"] for warned in told] == ["no_workers"]
+    assert (liar.workers, liar.leases, liar.held, liar.results, liar.failures) == (1, 2 * TASKS, 0, 0, 1)
+    assert (honest.workers, honest.leases, honest.results) == (0, 0, 0)
+    farm.deliver(others[:1], LIAR)  # late
+    assert kinds(farm) == []
+    assert farm.lease("one")
 
 
 @BOTH
-def test_a_token_that_takes_the_server_and_brings_nothing_is_reported(farm: Bearers, clock: DatabaseClock) -> None:
-    """By the processor time of its requests, which results and time pay for, in its own account alone."""
-    clock.stop()
+def test_the_operator_reads_what_the_requests_of_each_token_took(farm: Bearers) -> None:
     charges = farm.clients.charges
     usage = Usage(farm.ledger, charges)
     liar, honest = (Payer(digest(token)) for token in farm.tokens.values())
-    farm.deliver(farm.lease(farm.enrol("good", HONEST, processes=8), HONEST, count=8))
+    farm.deliver(farm.lease(farm.enrol("good", HONEST), HONEST, count=8))
     usage.write()
     unused, used = (record.used for record in farm.campaign.tokens())
     assert unused == 0.0 < used
     charges.add(Payer.stranger("192.0.2.1"), 1e6)
-    for seconds, expected in ((MANY_SECONDS - 1, []), (2.0, [WarningKind.TOKEN])):
-        charges.add(liar, seconds)
-        charges.add(honest, seconds / 10)
-        usage.write()
-        assert kinds(farm) == expected
-    first, second = farm.campaign.tokens()
-    assert first.used == pytest.approx(MANY_SECONDS + 1)
-    assert first.share == pytest.approx(first.used / (first.used + second.used))
-    assert (
-        "costs more than its results pay for (0 results; in excess: 61 s of the server's processor)"
-        in farm.warnings()
-    )
-    assert "token 2" not in farm.warnings()
-    clock.move(1.5 / FREE_SHARE)
-    assert kinds(farm) == []
-
-
-def test_results_pay_for_the_time_of_the_server(farm: Bearers) -> None:
-    usage = Usage(farm.ledger, farm.clients.charges)
-    farm.clients.charges.add(Payer(digest(farm.tokens[HONEST])), MANY_SECONDS + 1)
+    charges.add(liar, 61.0)
+    charges.add(honest, 6.1)
     usage.write()
-    assert "--revoke 2" in farm.warnings()
-    held = farm.lease(farm.enrol("good", HONEST, processes=8), HONEST, count=8)
-    farm.deliver(held)
-    assert "--revoke 2" not in farm.warnings()
+    first, second = farm.campaign.tokens()
+    assert first.used == pytest.approx(61.0)
+    assert first.share == pytest.approx(first.used / (first.used + second.used))
+    assert farm.warnings() == ""
 
 
 def test_what_was_used_is_written_when_the_ledger_answers_again(
@@ -526,22 +439,9 @@ def test_the_operator_reads_who_holds_what(farm: Bearers, clock: DatabaseClock) 
         clock.move(UNKNOWN_SECONDS / 8)
         moved.move(UNKNOWN_SECONDS / 8)
         farm.renew(held)
-    assert f"{TASKS} by liar-one on host-liar-one, token 1 'liar'" in farm.warnings()
-    assert "--revoke 1" in farm.warnings()
+    assert f"{TASKS} by liar-one on host-liar-one, token 1 'liar'" in farm.campaign.holders_in_words()
     [stalled] = facts.now(at_once=True)
     assert stalled.kind == "stalled"
-    assert "token 1 'liar'" in farm.campaign.holders_in_words()
-
-
-@BOTH
-def test_a_token_that_rests_is_reported_after_five_minutes(farm: Bearers, clock: DatabaseClock) -> None:
-    farm.enrol("one")
-    farm.lease("one", count=1)
-    clock.move(150)  # the clock runs besides
-    assert "without delivering a result" not in farm.warnings()
-    clock.move(151)
-    assert re.search(r"token 1 has leased tasks for \d+ min.* without delivering a result", farm.warnings())
-    assert f"`langford token {NAME} --revoke 1` ends their leases" in farm.warnings()
 
 
 @pytest.mark.parametrize(("scheme", "status"), [("Bearer", 200), ("bearer", 200), ("BEARER", 200), ("Basic", 401)])
@@ -559,13 +459,28 @@ def test_the_scheme_of_a_token_has_no_case(farm: Bearers, scheme: str, status: i
     indirect=["farm"],
 )
 def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, path: str) -> None:
-    farm.enrol("good", HONEST, processes=8)
+    farm.enrol("good", HONEST)
     for number in range(4):
         worker = farm.enrol(f"liar-{number}")
         for _ in range(4):
             assert not any(farm.end(path, lease) for lease in farm.lease(worker, count=3))
     assert farm.work() == TASKS
     assert farm.campaign.merged().published == COUNT
+
+
+@pytest.mark.parametrize("path", ["/failures", "/deaths"])
+def test_a_token_under_the_name_of_the_ledgers_machine_sets_nothing_aside(farm: Bearers, path: str) -> None:
+    """Beside a run on that machine, which shows no token."""
+    farm.ledger.enrol("run", "here", "1")
+    assert len(farm.campaign.lease("run", 1, HOUR)) == 1
+    farm.enrol("one", host="here")
+    for _ in range(5):
+        assert not any(farm.end(path, lease) for lease in farm.lease("one"))
+    assert farm.campaign.standing().tasks.get(TaskState.SET_ASIDE) is None
+    finished = 1
+    while held := farm.campaign.lease("run", TASKS, HOUR):
+        finished += len(held)
+    assert finished == TASKS
 
 
 @BOTH
@@ -576,7 +491,7 @@ def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Bearers,
     farm.enrol("liar-one")
     assert 0 < complain() <= TASKS
     assert "by liar-one on host-liar-one, token 1 'liar'" in farm.warnings()
-    farm.enrol("good", HONEST, processes=8)
+    farm.enrol("good", HONEST)
     assert farm.campaign.reopen() > 0
     clock.move(COUNT_SECONDS)
     assert complain() == 0
@@ -592,7 +507,7 @@ def test_a_voter_whose_tasks_others_complete_loses_its_say(
     farm.join(OTHER)
     farm.enrol("one", host="x")
     farm.enrol("two", OTHER, host="y")
-    farm.enrol("good", HONEST, processes=8)
+    farm.enrol("good", HONEST)
     tried = {lease.index: lease for lease in farm.lease("one", count=completed)}
     for lease in tried.values():
         farm.end("/failures", lease)
@@ -664,7 +579,8 @@ def test_what_brings_no_result_is_bounded_over_restarts(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(accounts, "SPARE", 20)
+    most = 2 * TASKS
+    monkeypatch.setattr(holding, "MAX_FRUITLESS", most)
     farm.enrol("honest-one", HONEST, processes=100)
     workers = [farm.enrol(f"liar-{number}") for number in range(3)]
     for number in range(30):
@@ -672,68 +588,72 @@ def test_what_brings_no_result_is_bounded_over_restarts(
         clock.move(COUNT_SECONDS)
         if number % 10 == 0:
             farm.start()
-    most = 20 + 2 * TASKS
-    paid = 30 * COUNT_SECONDS * (20 / 3600 + TASKS / RUN_SECONDS)  # while others idle, time allows some more
-    assert farm.rows(Attempt) <= most + paid + 30
+    assert farm.rows(Attempt) <= most + TASKS + 30
     refused = EventKind.REFUSED
     with farm.ledger.database.reading() as connection:
-        assert connection.scalar(select(func.count()).where(Event.kind == refused)) <= most + paid
+        assert connection.scalar(select(func.count()).where(Event.kind == refused)) <= most
     with caplog.at_level(logging.INFO):
         answer = farm.ask_for_tasks(workers[0])
     assert answer.status_code == 429
-    assert "more than their results allow" in answer.json()["error"]
-    assert any(f"{NAME}: the workers with this token" in record.getMessage() for record in caplog.records)
+    assert "brought no result" in answer.json()["error"]
+    assert any(f"{NAME}: the last" in record.getMessage() for record in caplog.records)
     farm.campaign.take_back("as after their deadline")
     farm.work("honest-one")
     assert farm.campaign.standing().unfinished == 0
 
 
-def farm_day(account: Account, nodes: int, each: int, life: float, task: float) -> tuple[int, int]:
-    """(leases, results) of a day of a farm whose nodes are preempted, with one token; fails when it is refused.
-
-    ``life``: mean seconds of a node, ``task``: seconds of a task.
-    """
-    rng, leases_had, results, step = random.Random(3), 0, 0, 60.0
-    ages = [[0.0] * each for _ in range(nodes)]
-    leases_had = nodes * each
-    for second in range(0, 86_400, int(step)):
-        account = account.counted_at(float(second), nodes * each, nodes * each, shares=False)
-        wanted = brought = 0
-        for node in ages:
-            dies = rng.random() < step / life
-            for slot in range(each):
-                node[slot] += step
-                if dies or node[slot] >= task:
-                    brought += not dies
-                    wanted += 1
-                    node[slot] = 0.0
-        account = replace(
-            account,
-            leases=max(0.0, account.leases - account.paid - PER_RESULT * brought) + wanted,
-            results=account.results + brought,
-            paid=0.0,
-        )
-        assert account.spare > 0, f"starves after {second} s"
-        leases_had, results = leases_had + wanted, results + brought
-    return leases_had, results
+# -- honest farms ---------------------------------------------------------------------------------
 
 
-def test_a_farm_that_is_preempted_is_not_hindered() -> None:
-    """Nodes of 64 tasks with a mean life of 300 s, and tasks of 900 s: less than 1 lease in 10 brings a result."""
-    done, results = farm_day(Account("", 100_000, 0.0, 0, 0, 0, None), 20, 64, 300.0, 900.0)
-    assert done > 10 * results > 0
+@pytest.mark.parametrize(
+    ("left", "held", "others", "expected"),
+    [
+        (100, 0, [], 100),  # alone
+        (100, 0, [math.inf], 50),
+        (100, 50, [math.inf], 0),
+        (100, 0, [math.inf, math.inf], 34),
+        (100, 20, [math.inf, math.inf], 14),
+        (100, 0, [8], 92),  # what the other cannot use
+        (100, 0, [8, 10**9], 100 - 8 - 33),  # to state more buys no more than a share
+        (1, 0, [math.inf], 1),  # the last one
+        (0, 0, [math.inf], 0),
+    ],
+)
+def test_what_one_token_may_hold(left: int, held: int, others: list[float], expected: int) -> None:
+    assert holding.room(left, held, others) == expected
 
 
-def test_an_account_is_paid_by_results_and_time() -> None:
-    account = Account("", 100, 0.0, 0, 0, 0, None).counted_at(1000.0, 0, 8, shares=False)
-    assert (account.room, account.allowed(1000)) == (8 * PER_PROCESS, 32)
-    assert replace(account, results=3).allowed(1000) == 32 + 3 * PER_RESULT
-    assert account.counted_at(1000.0, 0, HUGE, shares=True).allowed(HUGE) == 25
-    full = replace(account, leases=SPARE + 200.0)
-    assert full.allowed(1) == 0
-    assert full.counted_at(1036.0, 0, 100, shares=False).allowed(1000) == SPARE // 100
-    # A liar fills the ledger by no more than its spare and the leases that it may hold, however long these run.
-    assert full.counted_at(4600.0, 10**9, HUGE, shares=False).paid == SPARE + 12 * MAX_UNPROVEN
+def test_five_nodes_with_one_token_are_not_complained_of(farm: Bearers, clock: DatabaseClock) -> None:
+    """Of 64 processes each, for a day before their first result, beside another token; each prefetches a task."""
+    large = farm.ledger.create_campaign("large", KEY, [1.0] * 9_316)
+    token, other = large.new_token(Role.WORKER), large.new_token(Role.WORKER)
+    farm.ledger.enrol("other", "elsewhere", "1", terms=terms_of(other), processes=64)
+    nodes = [f"node-{number}" for number in range(5)]
+    held = dict[str, list[Lease]]()
+    for node in nodes:
+        farm.ledger.enrol(node, node, "1", terms=terms_of(token), processes=64)
+        held[node] = with_token(large, token).lease(node, 128, 120.0)
+        assert len(held[node]) == 128
+    for minute in range(0, 24 * 60, 10):
+        clock.move(600.0 if minute else 1.0)
+        for node in nodes:
+            steps = {lease.attempt: minute for lease in held[node]}
+            assert len(with_token(large, token).renew(held[node], 900.0, steps)) == 128
+    assert [warned.kind for warned in large.overview().warnings if warned.kind is WarningKind.TOKEN] == []
+
+
+def test_two_sites_with_one_token_each_use_all_their_nodes(farm: Bearers, clock: DatabaseClock) -> None:
+    """A hundred nodes of 64 processes each, which hold a task and the next: nobody is refused while tasks wait."""
+    large = farm.ledger.create_campaign("large", KEY, [1.0] * 26_000)
+    tokens = {site: large.new_token(Role.WORKER) for site in "ab"}
+    nodes = [(f"{site}-{number}", tokens[site]) for number in range(100) for site in "ab"]
+    for node, token in nodes:
+        farm.ledger.enrol(node, node, "1", terms=terms_of(token), processes=64)
+    for count in (64, 64):
+        for node, token in nodes:
+            assert len(with_token(large, token).lease(node, count, HOUR)) == count
+        clock.move(300.0)
+    assert large.standing().tasks == {TaskState.LEASED: 25_600, TaskState.READY: 400}
 
 
 # -- what it claims -------------------------------------------------------------------------------

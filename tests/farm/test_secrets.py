@@ -246,7 +246,7 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
     assert not any(token in listing.stdout for token in tokens)
     with Ledger(str(campaign_file)) as ledger:
         ledger.charge({digest(tokens[0]): 3.0})
-    did = "0 workers, 0 leases (0 held), 0 results, 0 refused, 0 failures, 100% of the server's time (3 s)"
+    did = "0 workers, 0 leases (0 held), 0 results, 0 failures, 100% of the server's time (3 s)"
     assert [line for line in langford("token", NAME, "--list").stdout.splitlines() if "held" in line] == [
         f"      {did}"
     ]

@@ -2,63 +2,6 @@
 -- IN :value is IN (SELECT value FROM json_each(:value)) in SQLite, = ANY (:value) in Postgres
 -- LIMIT :value is LIMIT :value OFFSET :param in SQLite, LIMIT :value in Postgres
 
--- accounts.counted
-  SELECT count(*) AS count_1
-  FROM attempt
-  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.campaign_id = :campaign
-  AND attempt.worker_id IN (
-    SELECT worker.id FROM worker JOIN voter ON voter.id = worker.voter_id WHERE voter.token = :shown
-  );
-  SELECT coalesce(
-    sum(
-      CASE WHEN (
-        coalesce(worker.processes, :coalesce) > :coalesce
-      ) THEN :param WHEN (
-        coalesce(worker.processes, :coalesce) < :coalesce
-      ) THEN :param ELSE coalesce(worker.processes, :coalesce) END
-    ), :coalesce
-  ) AS coalesce_1
-  FROM voter JOIN worker ON worker.voter_id = voter.id
-  WHERE voter.token = :shown
-  AND (
-    worker.last_seen > NOW - :param AND worker.last_seen <= NOW + :param
-    AND worker.ended IS NULL OR worker.id = :worker
-  );
-
--- accounts.delivered
-  UPDATE token
-  SET leases=CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END,
-    results=(token.results + :brought), refused=(token.refused + :refused), unpaid=CASE WHEN (
-    token.unpaid - :param * :brought > :param
-  ) THEN token.unpaid - :param * :brought ELSE :param END
-  WHERE token.campaign_id = :campaign AND token.digest = :shown;
-
--- accounts.granted
-  UPDATE token
-  SET leases=(
-    CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END + :new
-  ), held=(token.held + :more), room=:space, results=(token.results + :brought), counted=:now,
-    refused=(token.refused + :refused), unpaid=CASE WHEN (
-    token.unpaid - :param * :brought > :param
-  ) THEN token.unpaid - :param * :brought ELSE :param END
-  WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most
-S AND token.counted IS :before;
-S UPDATE token
-S SET leases=(
-S   CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END + :new
-S ), held=(token.held + :more), results=(token.results + :brought), refused=(token.refused + :refused), unpaid=CASE
-S   WHEN (
-S   token.unpaid - :param * :brought > :param
-S ) THEN token.unpaid - :param * :brought ELSE :param END
-S WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most;
-P AND token.counted IS NOT DISTINCT
-P FROM :before;
-
--- accounts.read
-  SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now
-  FROM token
-  WHERE token.campaign_id = :campaign AND token.digest = :shown;
-
 -- attempts.cut_short
   WITH cut_short AS MATERIALIZED (
     SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.worker_id
@@ -277,8 +220,7 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   FROM task
   ORDER BY task.campaign_id, task.task_index;
   SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label,
-    token.leases, token.held, token.room, token.results, token.counted, token.refused, token.used, token.unpaid,
-    token.charged
+    token.fruitless, token.used
   FROM token
   ORDER BY token.id;
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
@@ -314,14 +256,8 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   VALUES (:id, :campaign_id, :task_index, :attempt_id, :at, :kind, :detail);
   INSERT INTO task (campaign_id, task_index, work, state, failures, deaths, retried)
   VALUES (:campaign_id, :task_index, :work, :state, :failures, :deaths, :retried);
-  INSERT INTO token (
-    id, campaign_id, role, digest, created, expires, label, leases, held, room, results, counted, refused, used,
-      unpaid, charged
-  )
-  VALUES (
-    :id, :campaign_id, :role, :digest, :created, :expires, :label, :leases, :held, :room, :results, :counted,
-      :refused, :used, :unpaid, :charged
-  );
+  INSERT INTO token (id, campaign_id, role, digest, created, expires, label, fruitless, used)
+  VALUES (:id, :campaign_id, :role, :digest, :created, :expires, :label, :fruitless, :used);
   INSERT INTO attempt (
     id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied, steps, computed,
       ended, outcome, note, questioned
@@ -412,16 +348,13 @@ P    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT(53) N
   CREATE INDEX task_queue ON task (campaign_id, state, work);
   CREATE TABLE token (
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
-S     created FLOAT NOT NULL, expires FLOAT, label VARCHAR(100) NOT NULL, leases FLOAT DEFAULT '0' NOT NULL, held
-S     INTEGER DEFAULT '0' NOT NULL, room INTEGER DEFAULT '0' NOT NULL, results INTEGER DEFAULT '0' NOT NULL, counted
-S     FLOAT, refused INTEGER DEFAULT '0' NOT NULL, used FLOAT DEFAULT '0' NOT NULL, unpaid FLOAT DEFAULT '0' NOT
-S     NULL, charged FLOAT, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
+S     created FLOAT NOT NULL, expires FLOAT, label VARCHAR(100) NOT NULL, fruitless INTEGER DEFAULT '0' NOT NULL,
+S     used FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE
+S     (digest)
 P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
-P     created FLOAT(53) NOT NULL, expires FLOAT(53), label VARCHAR(100) NOT NULL, leases FLOAT(53) DEFAULT '0' NOT
-P     NULL, held INTEGER DEFAULT '0' NOT NULL, room INTEGER DEFAULT '0' NOT NULL, results INTEGER DEFAULT '0' NOT
-P     NULL, counted FLOAT(53), refused INTEGER DEFAULT '0' NOT NULL, used FLOAT(53) DEFAULT '0' NOT NULL, unpaid
-P     FLOAT(53) DEFAULT '0' NOT NULL, charged FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES
-P     campaign (id), UNIQUE (digest)
+P     created FLOAT(53) NOT NULL, expires FLOAT(53), label VARCHAR(100) NOT NULL, fruitless INTEGER DEFAULT '0' NOT
+P     NULL, used FLOAT(53) DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign
+P     (id), UNIQUE (digest)
   );
   CREATE TABLE attempt (
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id VARCHAR(36) NOT NULL,
@@ -591,7 +524,7 @@ S   SELECT group_concat(attempt.id, ' ') AS anon_1
 P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
     FROM attempt
     WHERE attempt.worker_id = :worker AND attempt.ended IS NULL AND attempt.campaign_id + :campaign_id = :campaign
-  ) AS running, token.leases, token.held, token.room, token.results, token.counted, NOW AS now
+  ) AS running, token.fruitless, NOW AS now
   FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
   LEFT OUTER JOIN token ON token.campaign_id = campaign.id AND token.digest = :shown
   WHERE campaign.id = :campaign;
@@ -672,6 +605,14 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
   FROM voter JOIN worker ON worker.voter_id = voter.id JOIN attempt ON attempt.worker_id = worker.id
   WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
   AND (voter.token = :token OR worker.last_seen > NOW - :param);
+
+-- holding.fruitless
+  SELECT token.fruitless FROM token WHERE token.campaign_id = :campaign AND token.digest = :shown;
+
+-- holding.note
+  UPDATE token
+  SET fruitless=(CASE WHEN (:brought > :param) THEN :param ELSE token.fruitless END + :new)
+  WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
 -- leases.claim
   UPDATE task
@@ -823,8 +764,8 @@ P ) AS has_column_privilege_1;
   WHERE worker.id = :worker AND worker.ended IS NULL
   AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL));
 
--- presence.voters
-  SELECT DISTINCT voter.host, voter.token
+-- presence.processes
+  SELECT voter.token, sum(worker.processes) AS sum_1, count(*) - count(worker.processes) AS anon_1
   FROM voter JOIN worker ON worker.voter_id = voter.id
   WHERE worker.last_seen > NOW - :param AND worker.last_seen <= NOW + :param AND worker.ended IS NULL
   AND voter.kind = :kind AND voter.distrusted IS NULL
@@ -835,7 +776,8 @@ P ) AS has_column_privilege_1;
         SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.campaign_id = :campaign
       )
     )
-  );
+  )
+  GROUP BY voter.token;
 
 -- progress.confirmations
   SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
@@ -1172,20 +1114,27 @@ S WHERE attempt.campaign_id = :campaign AND (attempt.worker_id IN :left_out) = 0
 P WHERE attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)
   ORDER BY attempt.granted;
 
+-- tokens.charge
+  UPDATE token SET used=(token.used + :seconds) WHERE token.digest = :shown;
+
 -- tokens.extend
   UPDATE token
   SET expires=CASE WHEN (token.expires < NOW + :param) THEN NOW + :param ELSE token.expires END
   WHERE token.campaign_id = :campaign AND token.digest = :digest;
 
 -- tokens.listed
-  SELECT token.id, token.role, token.label, token.created, token.expires, token.results, token.refused,
-    token.leases, token.used, (SELECT count(*) AS count_1 FROM worker JOIN voter ON voter.id = worker.voter_id WHERE
-    voter.token = token.digest) AS workers, (SELECT count(*) AS count_2 FROM attempt JOIN worker ON worker.id =
-    attempt.worker_id JOIN voter ON voter.id = worker.voter_id WHERE attempt.campaign_id = token.campaign_id AND
-    voter.token = token.digest AND attempt.ended IS NULL) AS running, (SELECT count(*) AS count_3 FROM attempt JOIN
-    worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id WHERE attempt.campaign_id =
-    token.campaign_id AND voter.token = token.digest) AS granted, (
+  SELECT token.id, token.role, token.label, token.created, token.expires, token.used, (SELECT count(*) AS count_1
+    FROM worker JOIN voter ON voter.id = worker.voter_id WHERE voter.token = token.digest) AS workers, (SELECT
+    count(*) AS count_2 FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id =
+    worker.voter_id WHERE attempt.campaign_id = token.campaign_id AND voter.token = token.digest AND attempt.ended
+    IS NULL) AS running, (SELECT count(*) AS count_3 FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN
+    voter ON voter.id = worker.voter_id WHERE attempt.campaign_id = token.campaign_id AND voter.token =
+    token.digest) AS granted, (
     SELECT count(*) AS count_4
+    FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+    WHERE attempt.campaign_id = token.campaign_id AND voter.token = token.digest AND attempt.outcome IN (:outcome)
+  ) AS results, (
+    SELECT count(*) AS count_5
     FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
     WHERE attempt.campaign_id = token.campaign_id AND voter.token = token.digest AND attempt.outcome IN (:outcome)
   ) AS failures
@@ -1194,22 +1143,13 @@ P WHERE attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)
   ORDER BY token.id;
 
 -- tokens.new_token
-  INSERT INTO token (
-    campaign_id, role, digest, created, expires, label, leases, held, room, results, refused, used, unpaid
-  )
-  VALUES (
-    :campaign_id, :role, :digest, NOW, (NOW + :param), :label, :leases, :held, :room, :results, :refused, :used,
-      :unpaid
-S );
-P )
+  INSERT INTO token (campaign_id, role, digest, created, expires, label, fruitless, used)
+S VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label, :fruitless, :used);
+P VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label, :fruitless, :used)
 P RETURNING id;
-  INSERT INTO token (
-    campaign_id, role, digest, created, expires, label, leases, held, room, results, refused, used, unpaid
-  )
-  VALUES (
-    :campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results, :refused, :used, :unpaid
-S );
-P )
+  INSERT INTO token (campaign_id, role, digest, created, expires, label, fruitless, used)
+S VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :fruitless, :used);
+P VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :fruitless, :used)
 P RETURNING id;
 
 -- tokens.revoke
@@ -1377,15 +1317,6 @@ P RETURNING id;
   SET state=:state
   WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks) AND task.state = :state;
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
-
--- usage.charge
-  UPDATE token
-  SET used=(token.used + :seconds), unpaid=(
-    CASE WHEN (
-      token.unpaid - :param * (NOW - coalesce(token.charged, NOW)) > :param
-    ) THEN token.unpaid - :param * (NOW - coalesce(token.charged, NOW)) ELSE :param END + :seconds
-  ), charged=NOW
-  WHERE token.digest = :shown;
 
 -- views.create
   CREATE VIEW task_overview AS

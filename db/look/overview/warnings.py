@@ -7,26 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy import Select, bindparam, func, select, union
+from sqlalchemy import Integer, Select, bindparam, select, union
 
 from db.look import progress
 from db.look.overview.facts import Facts
 from db.look.overview.records import Checked, Parts, Warned, WarningKind, WorkerState, WorkerView
-from db.schema.dialects import Now, among
+from db.schema.dialects import among
 from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker
 from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import complaints, waiting
-from db.work import deadlines, holders, usage
+from db.trust import complaints, holding, waiting
 from db.work.identities import identity
-from db.work.presence import RESTING_SECONDS, Names
-from langford.words import duration, percent, several, some
+from db.work.presence import Names
+from langford.words import percent, several, some
 
 SAMPLE = 200
 """Number of rechecks in the sample from which the number without a voter is estimated."""
 
-MANY_LEASES, MANY_SECONDS = 500, 60.0
-"""Leases and refused results, and seconds of the server, that are reported where no results pay for them."""
 NAMED = 8
 """Maximum number of workers or tasks that a warning names."""
 SLOW = 0.6
@@ -81,67 +78,24 @@ def _without_voter(transaction: Transaction, facts: Facts) -> int:
     return round(alone * len(rechecks) / len(sample))
 
 
-_HELD = (
-    select(
-        Voter.token,
-        func.max(Attempt.steps).label("steps"),
-        (Now() - func.max(Worker.last_seen)).label("unseen"),
-    )
-    .join(Worker, Worker.voter_id == Voter.id)
-    .join(Attempt, Attempt.worker_id == Worker.id)
-    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
-    .group_by(Voter.token)
-)
-_SINCE = (
-    select(Now() - func.min(Attempt.granted))
-    .join(Worker, Worker.id == Attempt.worker_id)
-    .join(Voter, Voter.id == Worker.voter_id)
-    .where(Attempt.campaign_id == CAMPAIGN, Voter.token == bindparam("token"))
-)
-_FRUITLESS = select(Token.id).where(Token.campaign_id == CAMPAIGN, Token.results == 0)
-
-
-def _held_in_vain(transaction: Transaction, name: str) -> list[str]:
-    """Warnings about tokens that hold tasks and bring no results."""
-    warnings, numbers = [], Names(transaction).numbers
-    fruitless = set(transaction.scalars(_FRUITLESS)) if numbers else set()
-    held = transaction.execute(_HELD).all() if fruitless else []
-    for token, steps, unseen in held:
-        number = numbers.get(token)
-        if number not in fruitless:
-            continue
-        passed = float(transaction.scalar(_SINCE, token=token) or 0.0)
-        rests = steps is None or unseen > RESTING_SECONDS
-        if passed > (RESTING_SECONDS if rests else deadlines.warranted(transaction, token)):
-            warnings.append(
-                f"token {number} has leased tasks for {duration(passed)} without delivering a result; it holds "
-                f"{holders.holders_in_words(transaction, token)}: check these workers; "
-                f"`langford token {name} --revoke {number}` ends their leases"
-            )
-    return warnings
-
-
-_UNPAID = usage.unpaid_now.label("unpaid")
-_COSTLY = (
-    select(Token.id, Token.results, Token.leases, _UNPAID)
-    .where(Token.campaign_id == CAMPAIGN, (Token.leases >= MANY_LEASES) | (_UNPAID >= MANY_SECONDS))
-    .order_by(_UNPAID.desc(), Token.leases.desc(), Token.id)
-    .limit(NAMED)
+_FRUITLESS = (
+    select(Token.id)
+    .where(Token.campaign_id == CAMPAIGN, Token.fruitless >= bindparam("many", type_=Integer))
+    .order_by(Token.id)
 )
 
 
-def _costs_much(transaction: Transaction, name: str) -> list[str]:
-    """Warnings about tokens whose results do not pay for their leases, refused results and time of the server."""
-    warnings = []
-    for number, results, spent, seconds in transaction.execute(_COSTLY):
-        costs = [f"{several(round(spent), 'lease')} and refused results"] if spent >= MANY_LEASES else []
-        costs += [f"{duration(seconds)} of the server's processor"] if seconds >= MANY_SECONDS else []
-        warnings.append(
-            f"token {number} costs more than its results pay for ({several(results, 'result')}; in excess: "
-            f"{', '.join(costs)}): `langford token {name} --list` shows what it does, `langford token {name} "
-            f"--revoke {number}` ends it"
-        )
-    return warnings
+def _fruitless(transaction: Transaction, name: str) -> list[str]:
+    """Warnings about tokens whose many last leases brought nothing; a role that only reads may not know them."""
+    many = transaction.scalars(_FRUITLESS, many=holding.MAX_FRUITLESS).all()
+    digests = {number: digest for digest, number in Names(transaction).numbers.items()} if many else {}
+    return [
+        f"token {number} gets no more tasks, since its last {holding.MAX_FRUITLESS:,} leases brought no result: "
+        f"`langford token {name} --list` shows what its workers did, and `langford token {name} --revoke {number}` "
+        "ends their leases"
+        for number in many
+        if number in digests and holding.is_fruitless(transaction, digests[number])
+    ]
 
 
 def warnings_of(
@@ -154,12 +108,11 @@ def warnings_of(
     """``folders``: folders whose disks are checked, by their name in warnings: "the ledger"."""
     name = facts.campaign.name
     complained = complaints.in_words(transaction) if tasks.set_aside else ""
-    held = _held_in_vain(transaction, name) if facts.running and facts.finished is None else []
-    costly = _costs_much(transaction, name) if facts.finished is None else []
+    fruitless = _fruitless(transaction, name) if facts.finished is None else []
     return (
         *_about_results(name, tasks, facts.conflicts, complained),
         *_about_workers(name, tasks, workers, _without_voter(transaction, facts)),
-        *(Warned(WarningKind.TOKEN, text) for text in (*held, *costly)),
+        *(Warned(WarningKind.TOKEN, text) for text in fruitless),
         *_about_disks(folders, tasks.total - tasks.done),
     )
 

@@ -190,7 +190,7 @@ def _list_tokens(campaign: Campaign, as_json: bool) -> None:
         )
         line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
         show(line.rstrip())
-        if record.workers or record.results or record.refused or record.used:
+        if record.workers or record.used:
             show(f"      {', '.join(_use(record))}")
 
 
@@ -199,8 +199,8 @@ def _use(record: TokenRecord) -> Iterator[str]:
     if record.workers is not None and record.leases is not None:
         yield several(record.workers, "worker")
         yield f"{several(record.leases, 'lease')} ({record.held:,} held)"
-    yield several(record.results, "result")
-    yield f"{record.refused:,} refused"
+    if record.results is not None:
+        yield several(record.results, "result")
     if record.failures is not None:
         yield several(record.failures, "failure")
     yield f"{record.share:.0%} of the server's time ({duration(record.used)})"
