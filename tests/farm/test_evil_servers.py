@@ -242,7 +242,7 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(monkeypatch: p
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     with EvilServer(whole(b"[]")) as server:
         asked(server.url)
-        assert server.requests
+        assert server.requests[0].startswith(b"GET /campaigns/"), "not by the search for the reason of a failure"
 
 
 def test_an_identity_is_no_encoding() -> None:

@@ -27,9 +27,10 @@ from jobs.reach import outgoing, wire
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Limited
 from jobs.reach.requests import CampaignReplaced, NotEnrolled, ServerRefuses
+from jobs.run import source
 from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Served
-from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, true_deliveries
+from tests.support.campaigns import HOUR, KEY, NAME, TASKS, TRUE, delivery, forged, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
 from tests.support.statements import statements_of
@@ -327,6 +328,25 @@ def test_a_ledger_restored_from_a_backup(farm: Served, worker: Worker, tmp_path:
 
 
 # -- results and the next lease in one request ----------------------------------------------------
+
+
+def test_a_worker_says_that_its_code_is_another(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = source.method_hash(KEY.method)
+    monkeypatch.setattr(source, "method_hash", lambda method: "0" * 16)
+    worker.lease(1)
+    assert worker.said == [f"the code that computes here ({'0' * 16}) is not the server's ({theirs})"]
+
+
+def test_a_worker_says_that_its_result_is_in_conflict(farm: Served, worker: Worker) -> None:
+    [(lease, _)] = worker.lease(1)
+    farm.ledger.enrol("other", "host-other", "1")
+    with farm.ledger.database.writing() as connection:
+        connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
+    for each in farm.campaign.lease("other", TASKS, HOUR):
+        farm.campaign.deliver([delivery(each, TRUE[each.index])])
+    worker.source.deliver([(lease, delivery(lease, forged(lease.index)))])
+    worker.wait()
+    assert f"task {lease.index}: its result is conflict" in worker.said
 
 
 def test_a_result_goes_along_with_the_request_for_the_next_task(farm: Served, worker: Worker) -> None:

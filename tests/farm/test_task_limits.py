@@ -57,6 +57,8 @@ def test_a_process_that_does_not_begin_has_its_own_limit(clock: MovableClock) ->
     watch = watching(1.0, clock)
     assert START_SECONDS < seconds_until_overdue(watch, clock, steps=None) < START_SECONDS + 5
     assert watch.overdue(TOKEN, WORK).startswith("has not started after 15 min")
+    patient = watching(2 * START_SECONDS, clock)
+    assert 2 * START_SECONDS < seconds_until_overdue(patient, clock, steps=None) < 2 * START_SECONDS + 5
 
 
 def test_time_in_which_the_machine_was_stopped_does_not_count(clock: MovableClock) -> None:

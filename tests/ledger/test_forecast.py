@@ -17,7 +17,7 @@ import pytest
 
 from db import read_export
 from db.look.figures.speeds import Arrival, RunningAttempt, arrivals_of_late
-from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, SteadyEta, estimate, results_wanted
+from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, SteadyEta, TimeLeft, estimate, results_wanted
 from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
 from jobs.run.source import RENEWAL_SECONDS
 from langford.methods import plan_of
@@ -134,6 +134,20 @@ def course(work: Sequence[float], seconds: Sequence[float], machines: Sequence[M
         else:
             heapq.heappush(free, (ended + machine.pause, place, device))
     return Course(work, machines, sorted(computed, key=lambda one: one.ended))
+
+
+def test_an_estimate_that_grows_by_one_task_is_no_new_one() -> None:
+    """Near the end it grows by the length of a task: of more, or of other workers, the estimate starts anew."""
+
+    def eta_after(seconds: float, workers: str) -> float | None:
+        forecast = SteadyEta()
+        forecast.eta(0.0, TimeLeft(10.0, 0.5, 60.0, frozenset("a")))
+        found = forecast.eta(1.0, TimeLeft(seconds, 0.5, 60.0, frozenset(workers)))
+        return None if found is None else found.seconds
+
+    assert eta_after(1.25 * 10 + 60, "a") == 10.0
+    assert eta_after(1.25 * 10 + 61, "a") == 73.5
+    assert eta_after(30.0, "b") == 30.0
 
 
 @dataclass(frozen=True)
