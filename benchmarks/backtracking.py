@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 import numpy as np
-from harness import Figure, Report, Table, parser_of, require_published, run, timed
 
 import langford
+from benchmarks.harness import Figure, Report, Table, parser_of, require_published, run, timed
 from langford.devices import Cuda
 from langford.kernels.gpu.runtime import device_name
 from langford.machine.cores import cores

@@ -15,8 +15,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from event_graph_parts import farm, streams
-from harness import Report, add_choice, parser_of, run
+from benchmarks.event_graph_parts import farm, streams
+from benchmarks.harness import Report, add_choice, parser_of, run
 
 TURNS, SECONDS, QUICK_SECONDS = 3, 3.0, 0.5
 

@@ -23,9 +23,9 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from farm_parts import campaigns, claims, cost, overhead, pool
-from harness import Report, add_choice, parser_of, run
-from serving import postgres_server
+from benchmarks.farm_parts import campaigns, claims, cost, overhead, pool
+from benchmarks.harness import Report, add_choice, parser_of, run
+from benchmarks.serving import postgres_server
 
 PARTS = ("creation", "claims", "server", "overhead", "pool")
 

@@ -17,9 +17,9 @@ import argparse
 import json
 from pathlib import Path
 
-from harness import Report, add_choice, parser_of, run
-from irregular_parts import figure, graphs, trees
-from irregular_parts.bench import Bench
+from benchmarks.harness import Report, add_choice, parser_of, run
+from benchmarks.irregular_parts import figure, graphs, trees
+from benchmarks.irregular_parts.bench import Bench
 
 SECTIONS = {**graphs.SECTIONS, **trees.SECTIONS}
 ONLY_ON_A_GPU = ("largest", "scan")

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness import NEEDS_MORE, Figure, Report, parser_of, run, timed
+
+from benchmarks.harness import NEEDS_MORE, Figure, Report, parser_of, run, timed
 
 RUNS, QUICK_RUNS = ((20, 1, None), (20, 2, None)), ((10, 1, None), (10, 2, None))
 ROOTS, QUICK_ROOTS = 64, 4

@@ -17,8 +17,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from harness import Report, add_choice, parser_of, run
-from ledger_parts import campaigns, overview, reading, report, views
+from benchmarks.harness import Report, add_choice, parser_of, run
+from benchmarks.ledger_parts import campaigns, overview, reading, report, views
 
 PARTS = {
     "overview": overview.measure,

@@ -19,9 +19,8 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from harness import Figure, Report, Timing, parser_of, require_published, run, timed
-
 import langford
+from benchmarks.harness import Figure, Report, Timing, parser_of, require_published, run, timed
 from langford.counting import count_tasks
 from langford.devices import CPU
 from langford.methods import METHODS, Count

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+from functools import partial
 from pathlib import Path
 
-from harness import Figure, Report, parser_of, require_published, run, timed
-
 import langford
-from langford.methods import merge
+from benchmarks.harness import Figure, Report, parser_of, require_published, run, timed
+from langford.methods import Evaluator, Plan, merge
 from langford.problem import Problem
 from langford.problem.reference import published
 
@@ -30,6 +30,11 @@ def other_count(program: Path, n: int) -> int:
     return int(answer.split()[1])
 
 
+def counted(plan: Plan, evaluator: Evaluator) -> int:
+    """All of a plan, in this process."""
+    return merge(plan, map(evaluator.evaluate, plan.tasks)).published
+
+
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print a row for each n."""
     table = report.table("n", "points", "necklace, core s", "points/s", "the other, core s", "ratio")
@@ -38,16 +43,13 @@ def main(options: argparse.Namespace, report: Report) -> None:
         plan = langford.plan(problem)
         evaluator = plan.evaluator()
         points = plan.work.sum()
-
-        def count(plan=plan, evaluator=evaluator) -> int:
-            return merge(plan, map(evaluator.evaluate, plan.tasks)).published
-
-        timing = timed(options.rounds, count)
+        timing = timed(options.rounds, partial(counted, plan, evaluator))
         require_published(plan.key, timing.outcome, published(problem))
         seconds = timing.median_processor
-        beside, ratio = "", ""
+        beside: Figure | str = ""
+        ratio: Figure | str = ""
         if options.beside:
-            other = timed(options.rounds, lambda n=n: other_count(options.beside, n))
+            other = timed(options.rounds, partial(other_count, options.beside, n))
             require_published(plan.key, other.outcome, published(problem))
             beside = Figure(other.median_processor, "{:.3g}")
             ratio = Figure(seconds / other.median_processor, "{:.2f}")

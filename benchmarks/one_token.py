@@ -28,10 +28,9 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
-from harness import Figure, Report, parser_of, run
-from serving import served
-from strangers import LARGE, PAUSE_SECONDS, UNIQUE, Flood, Worker, bearer, get, under
-
+from benchmarks.harness import Figure, Report, parser_of, run
+from benchmarks.serving import served
+from benchmarks.strangers import LARGE, PAUSE_SECONDS, UNIQUE, Flood, Worker, bearer, get, under
 from db import Ledger
 from db.states import Role
 from langford.methods import plan_of

@@ -12,8 +12,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from harness import Report, parser_of, run
-
+from benchmarks.harness import Report, parser_of, run
 from langford.problem import Problem
 
 TARGETS = [Problem.langford(31), Problem.langford(32), Problem.skolem(32), Problem.skolem(33)]

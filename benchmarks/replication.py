@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from harness import Report, parser_of, required, run
-
+from benchmarks.harness import Report, parser_of, required, run
 from db import Campaign, Delivery, Ledger
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of

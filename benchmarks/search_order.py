@@ -13,8 +13,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from harness import Figure, Report, parser_of, run, timed
-
+from benchmarks.harness import Figure, Report, parser_of, run, timed
 from langford.methods import METHODS
 from langford.methods.backtracking.cpu import MillerOnCpu
 from langford.methods.backtracking.plan import MillerPlan

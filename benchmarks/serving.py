@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from harness import required
 
+from benchmarks.harness import required
 from db import Campaign, Ledger
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

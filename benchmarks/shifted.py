@@ -17,9 +17,8 @@ import time
 from functools import partial
 from random import Random
 
-from harness import Figure, Report, paired, parser_of, require_published, run, timed
-
 import langford
+from benchmarks.harness import Figure, Report, paired, parser_of, require_published, run, timed
 from langford.methods import METHODS, Plan, merge
 from langford.problem import Problem
 from langford.problem.reference import published

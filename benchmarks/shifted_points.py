@@ -17,15 +17,15 @@ points of L(2,3) adds, before the shift and after it in both versions.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import prod, sqrt
 from pathlib import Path
 
 import numpy as np
-from harness import Report, parser_of, required, run
 from numpy.typing import NDArray
 
+from benchmarks.harness import Report, parser_of, required, run
 from langford.methods.shifted.factors import Differences, Sums
 from langford.methods.shifted.forms import Form, Forms
 from langford.problem import Problem
@@ -52,14 +52,16 @@ def quadratic_values(form: Form, x: Points) -> NDArray[np.int64]:
     negative = [i for i, _ in form.pairs if form.sign_of_term(i) < 0]
     terms = mask([i for i, _ in form.pairs])
     differing = (x ^ x >> np.uint64(form.difference) ^ mask(negative)) & terms
-    return len(form.pairs) - 2 * np.bitwise_count(differing).astype(np.int64)
+    values: NDArray[np.int64] = len(form.pairs) - 2 * np.bitwise_count(differing).astype(np.int64)
+    return values
 
 
 def linear_values(form: Form, x: Points) -> NDArray[np.int64]:
     """ℓ_d at the points."""
     negative = mask([place for place, sign in form.signs.items() if sign < 0])
     opposite = (x ^ negative) & mask(list(form.signs))
-    return len(form.signs) - 2 * np.bitwise_count(opposite).astype(np.int64)
+    values: NDArray[np.int64] = len(form.signs) - 2 * np.bitwise_count(opposite).astype(np.int64)
+    return values
 
 
 def shifted_values(form: Form, x: Points) -> NDArray[np.int64]:
@@ -155,7 +157,7 @@ def draw(file: Path) -> None:
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"svg.hashsalt": "shifted", "font.family": "DejaVu Sans", "font.size": 9})
     figure, axes = pyplot.subplots(1, 3, figsize=(14.4, 5.1), layout="constrained")
-    shown = (
+    shown: tuple[tuple[Callable[[dict[int, int]], int], str], ...] = (
         (plain_term, "Godfrey's sum"),
         (partial(shifted_term, DRAWN[0]), "with sums"),
         (partial(shifted_term, DRAWN[1]), "with differences"),

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import Figure, Report, parser_of, run, timed
 from sqlalchemy import Engine, event
 from sqlalchemy.ext.compiler import compiles
 
+from benchmarks.harness import Figure, Report, parser_of, run, timed
 from db import Delivery, Lease, Ledger
 from db.schema.dialects import Now
 from db.states import EventKind, Outcome

@@ -24,11 +24,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness import Figure, Report, parser_of, run
-from serving import empty_database, postgres_server
-from soak_parts.round import KEY, QUICK_KEY, QUICK_WORKERS, WORKERS, Round
 from sqlalchemy import func, select
 
+from benchmarks.harness import Figure, Report, parser_of, run
+from benchmarks.serving import empty_database, postgres_server
+from benchmarks.soak_parts.round import KEY, QUICK_KEY, QUICK_WORKERS, WORKERS, Round
 from db.schema.models import Attempt
 from db.states import Outcome
 from langford.methods import PlanKey, plan_of

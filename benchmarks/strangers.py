@@ -32,9 +32,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import Figure, Report, parser_of, run
-from serving import served
-
+from benchmarks.harness import Figure, Report, parser_of, run
+from benchmarks.serving import served
 from db import Ledger
 from db.states import Role
 from langford.methods import PlanKey, plan_of

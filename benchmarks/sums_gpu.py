@@ -20,9 +20,8 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from harness import Figure, Report, Table, parser_of, require_published, required, run
-
 import langford
+from benchmarks.harness import Figure, Report, Table, parser_of, require_published, required, run
 from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.runtime import device_name
 from langford.methods import merge

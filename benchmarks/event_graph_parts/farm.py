@@ -21,10 +21,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
-from event_graph_parts.throughput import Farm, Throughput, throughput
-from harness import Figure, Report, Table
-from serving import new_campaign, processor_seconds_of, served
 
+from benchmarks.event_graph_parts.throughput import Farm, Throughput, throughput
+from benchmarks.harness import Figure, Report, Table
+from benchmarks.serving import new_campaign, processor_seconds_of, served
 from db import Campaign, Delivery
 from db.identity import Identity
 from db.states import Role
@@ -110,10 +110,8 @@ def turn(server: psutil.Process, workers: list[Connection], batch: int, task: fl
     busy = processor_seconds_of([server]) - before
     shares: list[Share] = [orders.recv() for orders in workers]
     tasks = sum(share.tasks for share in shares)
-    lease, result = (
-        statistics.median(value for share in shares for value in values(share))
-        for values in (lambda share: share.lease, lambda share: share.result)
-    )
+    lease = statistics.median(value for share in shares for value in share.lease)
+    result = statistics.median(value for share in shares for value in share.result)
     return Turn(tasks / seconds, lease, result, busy * batch / tasks)
 
 

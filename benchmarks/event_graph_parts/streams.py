@@ -21,16 +21,17 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
-from event_graph_parts.throughput import Pipeline, best_streams, launches_per_second
-from harness import Figure, Report, Table, required, timed
 
 import langford
+from benchmarks.event_graph_parts.throughput import Pipeline, best_streams, launches_per_second
+from benchmarks.harness import Figure, Report, Table, required, timed
 from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.program import DeviceStream
 from langford.kernels.gpu.runtime import device_name
 from langford.machine.cores import cores
 from langford.methods.backtracking.cuda import MillerOnGpu, SearchSettings, lane_depth
+from langford.methods.backtracking.plan import MillerPlan
 from langford.problem import Problem
 
 STREAMS = (1, 2, 3, 4)
@@ -187,6 +188,7 @@ def measure(report: Report, turns: int, host: bool) -> None:
         report.note(device_name(0))
     compiler: Any = HostProgram if host else partial(CudaProgram, 0)
     plan = langford.plan(Problem.langford(12 if host else 18), "miller", 3 if host else 1)
+    assert isinstance(plan, MillerPlan)
     deepest = plan.depth + plan.levels(plan.depth)
     table = report.table(
         "sub-tasks", "feed, copy, kernel, result, tail, ms", "streams", "predicted, launches/s", "measured",

@@ -7,8 +7,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from event_graph_parts.event_graph import EventGraph
-
+from benchmarks.event_graph_parts.event_graph import EventGraph
 from langford.errors import BadInput
 
 

@@ -6,9 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness import Figure, Table
-from serving import KEY, empty_database, served
-
+from benchmarks.harness import Figure, Table
+from benchmarks.serving import KEY, empty_database, served
 from db import Ledger
 from db.identity import Identity
 from db.states import Role

@@ -17,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness import Table
-from serving import NAME, empty_database, new_campaign, served
-
+from benchmarks.harness import Table
+from benchmarks.serving import NAME, empty_database, new_campaign, served
 from db import Campaign, Delivery, Lease, Ledger
 from db.identity import Identity
 from db.states import Role

@@ -11,8 +11,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from harness import Pairs, Report
-from serving import empty_database
+from benchmarks.harness import Pairs, Report
+from benchmarks.serving import empty_database
 
 HERE = Path(__file__).parents[2]
 SIDE = Path(__file__).with_name("one_side.py")

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from harness import Figure, Pairs, Table
-from serving import processor_seconds_of, served
 from sqlalchemy import text
 
+from benchmarks.harness import Figure, Pairs, Table
+from benchmarks.serving import processor_seconds_of, served
 from db import Ledger
 from db.states import Role
 from jobs.pools.evaluation import evaluate
@@ -58,7 +58,7 @@ def bare_seconds(key: PlanKey) -> float:
         process.start()
     barrier.wait()
     start = time.perf_counter()
-    end = max(out.get() for _ in processes)
+    end: float = max(out.get() for _ in processes)
     for process in processes:
         process.join()
     return end - start

@@ -11,9 +11,9 @@ import statistics
 import time
 
 import psutil
-from harness import Figure, Report
-from serving import processor_seconds_of
 
+from benchmarks.harness import Figure, Report
+from benchmarks.serving import processor_seconds_of
 from jobs.pools.pool import Finished
 from jobs.pools.process_pool import WorkerPool
 from langford.devices import CPU
@@ -27,7 +27,7 @@ POOLS, QUICK_POOLS = 5, 1
 
 def family() -> list[psutil.Process]:
     """All processes that this one has started, and theirs."""
-    return psutil.Process().children(recursive=True)
+    return list(psutil.Process().children(recursive=True))
 
 
 def once(key: PlanKey, workers: int) -> tuple[float, float, float]:

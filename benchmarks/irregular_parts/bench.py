@@ -8,8 +8,8 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from harness import Figure, Report, Timing, required, timed
 
+from benchmarks.harness import Figure, Report, Timing, required, timed
 from langford.kernels.gpu.runtime import device_name
 
 CALLS = 10
@@ -105,7 +105,7 @@ class Bench:
             events[1].record()
             events[1].synchronize()
             seconds.append(self.xp.cuda.get_elapsed_time(*events) / 1000 / calls)
-        return median(seconds)
+        return float(median(seconds))
 
     def share(self, moved: int, seconds: float) -> str:
         """Bytes that must be moved per second, as a share of what a copy moves."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import required
+from benchmarks.harness import required
 
 SOURCE = Path(__file__).with_suffix(".cu")
 

@@ -10,7 +10,7 @@ import json
 from math import isfinite
 from pathlib import Path
 
-from harness import required
+from benchmarks.harness import required
 
 FIGURES = Path(__file__).parents[1] / "figures" / "search-gteps.json"
 EDGES_PER_VERTEX, WRITTEN, PER_REACHED = 16, 4.25, 4

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from harness import Figure, require_published
-from irregular_parts.bench import Bench, ms
-from irregular_parts.sequential_cycles import howard, yto
 
+from benchmarks.harness import Figure, require_published
+from benchmarks.irregular_parts.bench import Bench, ms
+from benchmarks.irregular_parts.sequential_cycles import howard, yto
 from langford import irregular
 from langford.irregular.arrays import on_host
 from langford.irregular.cycles.client_server import Scenario, Transition
@@ -84,9 +84,8 @@ def harmonic(edges: list[int], seconds: list[float]) -> float:
 
 def directions(bench: Bench, scale: int) -> None:
     """Edges looked at in each level from above, from below and with a change of direction."""
-    graph = irregular.Graph.from_edges(
-        1 << scale, *map(bench.put, irregular.kronecker(scale)), symmetric=True
-    ).simple()
+    sources, targets = map(bench.put, irregular.kronecker(scale))
+    graph = irregular.Graph.from_edges(1 << scale, sources, targets, symmetric=True).simple()
     root = int(graph.degrees.argmax())
     table = bench.report.table("level", "from above", "from below", "chosen", "direction")
     ways = [irregular.bfs(graph, root, way).levels for way in ("down", "up", "auto")]

@@ -8,22 +8,23 @@ from math import fsum, prod
 from typing import Any
 
 import numpy as np
-from harness import Figure, Table, paired
-from irregular_parts.bench import Bench, ms
-from irregular_parts.cub_scan import CubScan
-from irregular_parts.shapes import broom, chain, random_tree, star
 
+from benchmarks.harness import Figure, Table, paired
+from benchmarks.irregular_parts.bench import Bench, ms
+from benchmarks.irregular_parts.cub_scan import CubScan
+from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
 from langford import irregular
 from langford.irregular.arrays import module_of, on_host
 from langford.irregular.cuda.gpu import gpu_of
 from langford.irregular.cuda.solve import PARTS, passes_on_gpu, start
 from langford.irregular.cuda.treefix import scanned
+from langford.irregular.trees.treefix import TreefixMethod
 
 DEEP = 20_000
 """Levels of a tree above which a GPU is not timed by levels: a barrier of all blocks for each."""
 SIZES = {"cpu": (2**22, 10**6), "cuda": (2**24, 10**7)}
 """Vertices of the trees, and of the matrices."""
-METHODS = ("levels", "preorder", "euler", "compression")
+METHODS: tuple[TreefixMethod, ...] = ("levels", "preorder", "euler", "compression")
 EXPONENTS = {"cpu": range(15, 21), "cuda": range(15, 25)}
 """Of the sizes of stars and chains."""
 TABLE_1 = {

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-from harness import Figure, Report, timed
 
+from benchmarks.harness import Figure, Report, timed
 from db import Ledger
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-from harness import Report, processor_seconds, timed
-from ledger_parts.running_campaign import FULL, QUICK, filled
-from serving import empty_database, postgres_server
 
+from benchmarks.harness import Report, processor_seconds, timed
+from benchmarks.ledger_parts.running_campaign import FULL, QUICK, filled
+from benchmarks.serving import empty_database, postgres_server
 from db import Ledger
 from db.messages import document
 

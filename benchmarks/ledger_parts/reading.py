@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from harness import Figure, Report
-from ledger_parts.running_campaign import FULL, QUICK, filled
+from benchmarks.harness import Figure, Report
+from benchmarks.ledger_parts.running_campaign import FULL, QUICK, filled
 
 MAX_MIB, MAX_SECONDS = 150.0, 10.0
 """The memory that each command may take, and the time of the slowest tasks (a median), on two quiet cores."""

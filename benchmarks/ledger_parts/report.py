@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import Figure, Report
-from ledger_parts.best_effort import KEY, QUICK_KEY, write
-from ledger_parts.reading import cost
+from benchmarks.harness import Figure, Report
+from benchmarks.ledger_parts.best_effort import KEY, QUICK_KEY, write
+from benchmarks.ledger_parts.reading import cost
 
 MAX_SECONDS = 10.0
 MAX_MIB = {"report.html": 150.0, "report.pdf": 200.0}

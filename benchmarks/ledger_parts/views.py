@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from harness import Figure, Report, Table, timed
-from serving import empty_database, postgres_server
 from sqlalchemy import Connection, text
 
+from benchmarks.harness import Figure, Report, Table, timed
+from benchmarks.serving import empty_database, postgres_server
 from db import Database, Ledger
 from langford.methods import PlanKey
 from langford.problem import Problem

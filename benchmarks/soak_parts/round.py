@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
-from soak_parts.relay import Relay
 
+from benchmarks.soak_parts.relay import Relay
 from db import Ledger
 from db.states import Role
 from jobs.reach.join import Join

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from benchmarks import records
 from db.files.reading import read_export
 from langford.methods import plan_of
 from tests.support.cases import few
@@ -57,9 +57,7 @@ def test_a_time_on_a_page_is_the_measured_one(page: str, shown: str, measured: s
     assert any(f"{value:,.{len(number.partition('.')[2])}f}" == number for number in numbers), value
 
 
-def test_the_costs_of_records_are_from_measured_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    records = import_module("records")
+def test_the_costs_of_records_are_from_measured_times() -> None:
     for known in (*records.MEASURED, *records.SMALLER):
         if known.device != "H200" or known.method != "Jourdelune/langford":
             seconds = f"{known.seconds:,.0f}" if known.seconds < 1e6 else f"{known.seconds:.2e}".replace("e+0", "e")

@@ -8,10 +8,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 
+import benchmarks
 from benchmarks import __main__ as command
 from benchmarks.catalogue import BENCHMARKS, FOLDER, Benchmark
 from benchmarks.harness import (
@@ -153,6 +156,24 @@ def test_every_script_is_in_the_list() -> None:
     scripts = {file.stem for file in FOLDER.glob("*.py") if "run(parser" in file.read_text()}
     assert scripts - {"harness"} == {benchmark.name for benchmark in BENCHMARKS}
     assert len(BENCHMARKS) == len({benchmark.name for benchmark in BENCHMARKS})
+
+
+@pytest.mark.parametrize(
+    "module", [found.name for found in walk_packages(benchmarks.__path__, "benchmarks.")], ids=str
+)
+def test_every_module_can_be_imported(module: str) -> None:
+    import_module(module)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda benchmark: benchmark.name)
+def test_each_runs_at_its_smallest_size(benchmark: Benchmark, tmp_path: Path) -> None:
+    code, _ = command.run(benchmark, True, tmp_path)
+    assert code in (0, NEEDS_MORE)
+    if code == NEEDS_MORE:
+        assert "GPU" in benchmark.needs, f"{benchmark.name} needs what this machine has not"
+    else:
+        assert json.loads((tmp_path / f"{benchmark.name}.json").read_text())
 
 
 def test_the_list_says_what_each_measures(
