@@ -13,8 +13,9 @@ the dashboard, see :mod:`jobs.farm.dashboard.pages`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
@@ -43,13 +44,14 @@ from jobs.farm.api.clients import Admitted, Clients, paths_of
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.api.operations import ANSWERED, AnotherCampaign, Answered
 from jobs.farm.api.overviews import Overviews
+from jobs.farm.api.renewals import MAX_BYTES, Renewals
 from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
 from jobs.farm.guard.shares import NoTime
-from jobs.reach.wire import HEADER, SPOKEN, Done, OtherVersion, require_understood
+from jobs.reach.wire import HEADER, RENEW, SPOKEN, Done, OtherVersion, require_understood
 from langford.errors import LangfordError
 
 T = TypeVar("T")
@@ -130,6 +132,7 @@ class Endpoints:
     access: Access
     overviews: Overviews
     numbers: Metrics
+    renewals: Renewals = field(default_factory=Renewals)
 
     def routes(self) -> list[BaseRoute]:
         """All addresses; then the same ones for all other methods, which would be taken for those of pages.
@@ -186,14 +189,26 @@ class Endpoints:
                 await self._authorized(request, operation.role, _both)
             async with self.access.body(request, bounds) as body:
 
-                def answer(campaign: Campaign, right: Right) -> bytes:
-                    _require_json(request)
-                    reached = campaign.on(TokenTerms(right.token, self.access.hearing.unheard))
-                    return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
+                def at_its_turn(answer: Callable[[Campaign], T]) -> Awaitable[T]:
+                    return self._authorized(request, operation.role, partial(self._reached, request, answer))
 
-                return _private(await self._authorized(request, operation.role, answer))
+                if operation is RENEW and len(body) <= MAX_BYTES:
+                    _require_json(request)
+                    require_understood(request.headers.get(HEADER))
+                    key = request.path_params["name"], *self._tokens(request)
+                    return _private(await self.renewals.make(key, body, at_its_turn))
+
+                def answer(campaign: Campaign) -> bytes:
+                    return encoded(answered.answer(campaign, bounds.parse(body, operation.request)) or Done())
+
+                return _private(await at_its_turn(answer))
 
         return Route("/campaigns/{name}" + operation.path, operate, methods=["POST"])
+
+    def _reached(self, request: Request, answer: Callable[[Campaign], T], campaign: Campaign, right: Right) -> T:
+        """Call a function of a campaign that is reached with a token; raises NotJson."""
+        _require_json(request)
+        return answer(campaign.on(TokenTerms(right.token, self.access.hearing.unheard)))
 
     async def _authorized(self, request: Request, role: Role, answer: Callable[[Campaign, Right], T]) -> T:
         """Call a function of the campaign of a request, and of what its tokens give there.

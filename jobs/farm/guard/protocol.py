@@ -21,6 +21,7 @@ from jobs.farm.guard.bounds import (
     UNWANTED_SECONDS,
 )
 from jobs.farm.guard.door import Door, Guest
+from jobs.farm.guard.reins import Reins
 from jobs.farm.guard.shares import Payer, Turns
 from langford.errors import LangfordError
 
@@ -53,35 +54,6 @@ class Part(Enum):
 
 class TooMuch(LangfordError):
     """A request has more headers than it may."""
-
-
-class Reins:
-    """The transport of a connection, as uvicorn sees it: nothing is read while what has arrived waits for its turn.
-
-    Attributes:
-        wanted: whether uvicorn takes more.
-    """
-
-    def __init__(self, protocol: GuardedProtocol, transport: asyncio.Transport) -> None:
-        self._protocol, self._transport, self.wanted = protocol, transport, True
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def pause_reading(self) -> None:
-        self.wanted = False
-        self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        self.wanted = True
-        self._protocol.go_on()
-
-    def hold(self) -> None:
-        self._transport.pause_reading()
-
-    def let_go(self) -> None:
-        if self.wanted and not self._transport.is_closing():
-            self._transport.resume_reading()
 
 
 class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
@@ -235,6 +207,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
+        self._reins.flush()
         super().on_response_complete()
         self._wait()
         self.enqueue()

@@ -1,0 +1,139 @@
+"""Renewals that wait are made together, and each has an answer of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from db import Campaign
+from db.errors import LedgerBusy
+from db.states import Role
+from jobs.farm.api import renewals
+from tests.support.asgi import Served
+from tests.support.campaigns import NAME, new_campaign, terms_of
+from tests.support.databases import new_ledger
+
+WORKERS = "abcdef"
+LATER = 240.0
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Served]:
+    ledger = new_ledger("sqlite", tmp_path)
+    made = Served(ledger, new_campaign(ledger, workers=""), {Role.WORKER: Role.WORKER, "other": Role.WORKER})
+    for worker in WORKERS:
+        ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
+    yield made
+    made.close()
+
+
+class Held:
+    """The first transaction that renews is held until all other renewals wait; how many were made then.
+
+    Attributes:
+        made: the attempts of each transaction.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, trouble: Exception | None = None) -> None:
+        self.made, self.begun, self.go = list[set[int]](), threading.Event(), threading.Event()
+        renew = Campaign.renew
+
+        def held(campaign: Campaign, credentials: Any, *arguments: Any) -> set[int]:
+            self.made.append({shown.attempt for shown in credentials})
+            self.begun.set()
+            assert self.go.wait(60)
+            if trouble is not None and len(self.made) > 1:
+                raise trouble
+            return renew(campaign, credentials, *arguments)
+
+        monkeypatch.setattr(Campaign, "renew", held)
+
+    def answers(self, farm: Served, requests: list[dict[str, Any]], bearers: list[str]) -> list[httpx.Response]:
+        """To the first request, and to the others, which come while it is held."""
+        transport = httpx.ASGITransport(farm.application)
+
+        async def ask() -> list[httpx.Response]:
+            async with httpx.AsyncClient(transport=transport, base_url="http://server", timeout=60) as http:
+
+                def post(request: dict[str, Any], bearer: str) -> asyncio.Task[httpx.Response]:
+                    headers = {"Authorization": f"Bearer {farm.tokens[bearer]}"}
+                    return asyncio.create_task(
+                        http.post(f"/campaigns/{NAME}/renewals", json=request, headers=headers)
+                    )
+
+                asked = [post(requests[0], bearers[0])]
+                while not self.begun.is_set():
+                    await asyncio.sleep(0.01)
+                asked += [post(*each) for each in zip(requests[1:], bearers[1:], strict=True)]
+                for _ in range(200):  # rounds of the loop: all of them have been read
+                    await asyncio.sleep(0)
+                self.go.set()
+                return list(await asyncio.gather(*asked))
+
+        return asyncio.run(ask())
+
+
+def leased(farm: Served) -> list[dict[str, Any]]:
+    """A renewal of each worker, for a task of its own."""
+    renewed = []
+    for worker in WORKERS:
+        [lease] = farm.campaign.on(terms_of(farm.tokens[Role.WORKER])).lease(worker, 1, 60.0)
+        shown = {"attempt": lease.attempt, "nonce": lease.nonce}
+        renewed.append({"attempts": [shown], "seconds": LATER, "steps": [[lease.attempt, 3]]})
+    return renewed
+
+
+def running(answers: list[httpx.Response]) -> list[Any]:
+    return [answer.json().get("running", answer.status_code) for answer in answers]
+
+
+def test_those_that_wait_are_made_in_one_transaction(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    farm.ask("GET", "/campaigns/NAME")  # the token is known
+    held, requests = Held(monkeypatch), leased(farm)
+    attempts = [request["attempts"][0]["attempt"] for request in requests]
+    answers = held.answers(farm, requests, len(requests) * [Role.WORKER])
+    assert running(answers) == [[attempt] for attempt in attempts]
+    assert held.made == [{attempts[0]}, set(attempts[1:])]
+
+
+def test_each_has_its_own_answer(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong nonce, what is no renewal, another time, the same attempt with another token, and no token at all."""
+    farm.ask("GET", "/campaigns/NAME")
+    farm.ask("GET", "/campaigns/NAME", "other")
+    held, requests = Held(monkeypatch), leased(farm)
+    attempts = [request["attempts"][0]["attempt"] for request in requests]
+    requests[1]["attempts"][0]["nonce"] = "wrong"
+    requests[2] = {"seconds": "long"}
+    requests[3]["seconds"] = 2 * LATER
+    bearers = [*len(requests) * [Role.WORKER], "other"]
+    answers = held.answers(farm, [*requests, requests[4]], bearers)
+    assert running(answers) == [
+        [attempts[0]], [], 400, [attempts[3]], [attempts[4]], [attempts[5]], [attempts[4]]
+    ]  # fmt: skip
+    assert len(held.made) == 4, "the first, two times, and another token"
+
+
+def test_the_trouble_of_all_is_that_of_each_and_the_next_ones_are_made(
+    farm: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    farm.ask("GET", "/campaigns/NAME")
+    requests = leased(farm)
+    with monkeypatch.context() as away:
+        answers = Held(away, LedgerBusy("busy")).answers(farm, requests, len(requests) * [Role.WORKER])
+        assert [answer.status_code for answer in answers] == [200, *(len(requests) - 1) * [503]]
+    assert farm.ask("POST", "/campaigns/NAME/renewals", Role.WORKER, requests[1]).json()["running"]
+
+
+def test_no_more_than_some_are_made_together(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    farm.ask("GET", "/campaigns/NAME")
+    monkeypatch.setattr(renewals, "MOST", 2)
+    held, requests = Held(monkeypatch), leased(farm)
+    answers = held.answers(farm, requests, len(requests) * [Role.WORKER])
+    assert all(answer.status_code == 200 for answer in answers)
+    assert max(map(len, held.made)) == 2
