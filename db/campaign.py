@@ -202,7 +202,7 @@ class Campaign:
 
     def enrol(self, identity: Identity) -> float | None:
         """See :meth:`db.Ledger.enrol`; returns what :meth:`pace` returns for its kind of device."""
-        enrolment.enrol(self.database, self.terms, *identity.enrolment, **identity.equipment)
+        enrolment.enrol(self.database, self.terms, *identity.enrolment, **identity.machine.equipment)
         return self.pace(identity.device_kind)
 
     def leave(self, worker_id: str, ending: Ending) -> None:

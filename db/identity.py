@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from db.machines import EQUIPMENT, MAX_JOB, MAX_MODEL, HostName, Machine
-from db.messages import ALPHANUMERIC, PROCESS, Uuid
+from db.machines import EQUIPMENT, MAX_JOB, MAX_MODEL, DeviceModel, HostName, Machine, SlurmJob
+from db.messages import ALPHANUMERIC, PROCESS, DeviceKind, Message, Number, Uuid
 from langford.devices import Device, kind_of
 from langford.machine.cores import cores
 from langford.machine.process import has_ended
@@ -23,9 +23,16 @@ MAX_BYTES = 255
 """Of the name of a host and of a device, as it is stored."""
 
 
-class Identity(Machine, frozen=True, kw_only=True, rename={"worker_id": "worker"}):
-    """A worker that registers: its machine, and who it is there."""
+class Identity(Message, frozen=True, kw_only=True, rename={"worker_id": "worker"}):
+    """A worker that registers: its machine (:class:`db.machines.Machine`), and who it is there."""
 
+    host: HostName
+    device_kind: DeviceKind
+    cores: Number | None = None
+    processes: Number | None = None
+    device_model: DeviceModel | None = None
+    slurm_job: SlurmJob | None = None
+    slurm_index: Number | None = None
     worker_id: Uuid
     process: Annotated[str, Meta(pattern=PROCESS)]  # its name on that machine, see process_name
     # Hash of the code that computes here; of that of a method once the campaign is known (langford.provenance)
@@ -36,6 +43,10 @@ class Identity(Machine, frozen=True, kw_only=True, rename={"worker_id": "worker"
         for name, text in (("host", self.host), ("device_model", self.device_model or "")):
             if len(text.encode()) > MAX_BYTES:
                 raise ValueError(f"{name}: expected at most {MAX_BYTES} bytes in UTF-8")
+
+    @property
+    def machine(self) -> Machine:
+        return Machine.of(self)
 
     @property
     def enrolment(self) -> tuple[str, str, str, str, str]:

@@ -1,10 +1,11 @@
-"""The machines of workers, as records, files and messages describe them."""
+"""The machines of workers, and the texts by which messages and files describe them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from db.messages import DeviceKind, Message, Number, Printable
+from db.messages import Printable
 
 ID_LENGTH = 8
 """Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
@@ -30,21 +31,26 @@ class SlurmJob(Printable):
     LONGEST = MAX_JOB
 
 
-class Machine(Message, frozen=True):
-    """The machine of a worker, as the ledger, files and messages describe it; None: unknown."""
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine of a worker, as the ledger knows it; None: unknown.
 
-    host: HostName
-    device_kind: DeviceKind
-    cores: Number | None
-    processes: Number | None  # number of its processes that compute
-    device_model: DeviceModel | None
-    slurm_job: SlurmJob | None  # number of its SLURM job, of the whole array for an array job
-    slurm_index: Number | None  # its index in the array
+    A message that describes one (:class:`db.identity.Identity`) has fields of its own, and so has a line of a file
+    (:class:`db.files.forms.MachineLine`).
+    """
+
+    host: str
+    device_kind: str
+    cores: int | None
+    processes: int | None  # number of its processes that compute
+    device_model: str | None
+    slurm_job: str | None  # number of its SLURM job, of the whole array for an array job
+    slurm_index: int | None  # its index in the array
 
     @classmethod
-    def of(cls, worker: Any) -> Self:
-        """``worker``: a row with the columns of a worker."""
-        return cls(*(getattr(worker, name) for name in Machine.__struct_fields__))
+    def of(cls, described: Any) -> Self:
+        """``described``: a row of a worker, or another form, with attributes of these names."""
+        return cls(*(getattr(described, name) for name in MACHINE))
 
     @property
     def slurm(self) -> str | None:
@@ -56,7 +62,8 @@ class Machine(Message, frozen=True):
         return {name: getattr(self, name) for name in EQUIPMENT}
 
 
-_, _, *EQUIPMENT = Machine.__struct_fields__
+MACHINE = tuple(field.name for field in fields(Machine))
+_, _, *EQUIPMENT = MACHINE
 
 
 def slurm_name(job: str | None, index: int | None) -> str | None:

@@ -1,8 +1,8 @@
 """The forms of messages and files that strangers may have written: each is declared once, for reading and writing.
 
 A form is a subclass of :class:`Message` whose fields have types and bounds.  :func:`decoded` and :func:`converted`
-read it, and :func:`document` writes it.  Unknown fields, missing fields, values of another type and values out of
-bounds are refused in one line that names the field.
+read it, and :func:`document` writes it.  Missing fields, values of another type and values out of bounds are
+refused in one line that names the field.  Unknown fields are ignored, since a later version may say more.
 
 The bounds and types that several forms share are here.  Integers may have any size in JSON; the sums of tasks are
 decimal text (:data:`Digits`), which every reader of JSON keeps exactly.
@@ -149,7 +149,7 @@ class BadMessage(LangfordError):
     """A message or a file has an unknown field, lacks one, or has one of another type or out of bounds."""
 
 
-class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Message(Struct, frozen=True, kw_only=True):
     """A form of JSON objects."""
 
 

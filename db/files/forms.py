@@ -1,6 +1,8 @@
 """The lines of a file of results, each a JSON object of one of these forms, see :mod:`db.files.exports`.
 
 In the order of the fields they are written.  A field that is missing has its default, and is not written with it.
+An unknown field is refused: whoever adds one raises the format, since a reader that ignored it would check less
+than the file says.
 """
 
 from __future__ import annotations
@@ -9,7 +11,21 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from db.messages import DIGEST, STORABLE, Count, Digits, Message, ProblemName, Real, Seconds, Share, Text
+from db.machines import DeviceModel, HostName, SlurmJob
+from db.messages import (
+    DIGEST,
+    STORABLE,
+    Count,
+    DeviceKind,
+    Digits,
+    Message,
+    Number,
+    ProblemName,
+    Real,
+    Seconds,
+    Share,
+    Text,
+)
 from langford.methods import MAX_SEED
 
 FORMAT = "langford results 1"
@@ -29,7 +45,11 @@ class AnyHeader(Struct, frozen=True):
     format: Any = None
 
 
-class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
+class Form(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of a file."""
+
+
+class Header(Form, frozen=True, kw_only=True, omit_defaults=True):
     format: Text
     # campaign, problem, method, depth, seed, tasks: of the campaign
     campaign: Text
@@ -59,11 +79,23 @@ class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
             raise ValueError("it has more results than tasks, or more sources, workers or voters than its results")
 
 
-class Source(Message, frozen=True, kw_only=True):
+class Source(Form, frozen=True, kw_only=True):
     source: Text
 
 
-class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
+class MachineLine(Form, frozen=True, kw_only=True):
+    """A machine that the results name, see :class:`db.machines.Machine`."""
+
+    host: HostName
+    device_kind: DeviceKind
+    cores: Number | None
+    processes: Number | None
+    device_model: DeviceModel | None
+    slurm_job: SlurmJob | None
+    slurm_index: Number | None
+
+
+class Line(Form, frozen=True, kw_only=True, omit_defaults=True):
     task: Count
     # value, residue, evaluated: see langford.result.PartialResult
     value: Digits
@@ -114,5 +146,5 @@ class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
         return any(field is not UNSET for field in (self.drawn, self.decided, self.voter))
 
 
-class Seal(Message, frozen=True, kw_only=True):
+class Seal(Form, frozen=True, kw_only=True):
     sha256: Text

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from db.errors import BadExport, CampaignMismatch
 from db.files.exports import Export
-from db.files.forms import FORMATS, AnyHeader, Header, Line, Seal, Source
+from db.files.forms import FORMATS, AnyHeader, Header, Line, MachineLine, Seal, Source
 from db.files.promise import PromiseReader
 from db.files.writing import MAX_SOURCES
 from db.machines import Machine
@@ -85,7 +85,7 @@ def _export(lines: _LineReader) -> Export:
     key = PlanKey(problem(header.problem), header.method, header.depth, header.seed)
     sources = _sources(lines, header.sources)
     agreed_plan(name, key, header.tasks)
-    machines = [lines.read(Machine) for _ in range(header.workers)]
+    machines = [Machine.of(lines.read(MachineLine)) for _ in range(header.workers)]
     promised = PromiseReader(header)
     computations: dict[int, Computation] = {}
     evaluations = tuple(_evaluations(lines, header, sources, machines, computations, promised))

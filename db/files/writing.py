@@ -7,13 +7,13 @@ import io
 import json
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from msgspec import Struct
 
 from db import messages
-from db.files.forms import FORMAT, WITH_DRAW, WITH_PROMISE, Header, Line, Seal, Source
+from db.files.forms import FORMAT, WITH_DRAW, WITH_PROMISE, Header, Line, MachineLine, Seal, Source
 from db.files.promise import Promise
 from db.machines import Machine
 from db.records import Computation
@@ -89,7 +89,8 @@ def written(
         yield header
         for source in numbers:
             yield Source(source=source)
-        yield from contents.machines
+        for machine in contents.machines:
+            yield MachineLine(**asdict(machine))
         for evaluation, computation in results:
             result = evaluation.result
             yield Line(

@@ -5,16 +5,15 @@ from __future__ import annotations
 import uuid
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf
 from typing import Any
 
-from msgspec.structs import asdict
 from sqlalchemy import Update, func, insert, select, update
 
 from db.files.writing import Contents, Evaluated
-from db.machines import Machine
+from db.machines import MACHINE, Machine
 from db.records import Computation
 from db.schema.dialects import Now, among, given
 from db.schema.models import Attempt, Result, Voter, Worker
@@ -43,7 +42,7 @@ _RESULTS = (
         Attempt.began,
         Attempt.ended,
         Worker.id,
-        *(getattr(Worker, name) for name in Machine.__struct_fields__),
+        *(getattr(Worker, name) for name in MACHINE),
     )
     .outerjoin(Attempt, Attempt.id == Result.attempt_id)
     .outerjoin(Worker, Worker.id == Attempt.worker_id)
@@ -59,7 +58,7 @@ _IN_FILE = Result.campaign_id == CAMPAIGN, ~among(Result.task_index, "omitted")
 _NUMBER = select(func.count()).select_from(Result).where(*_IN_FILE)
 _SOURCES = select(Result.provenance).where(*_IN_FILE).distinct()
 _MACHINES = (
-    select(*(getattr(Worker, name) for name in Machine.__struct_fields__))
+    select(*(getattr(Worker, name) for name in MACHINE))
     .select_from(Result)
     .join(Attempt, Attempt.id == Result.attempt_id)
     .join(Worker, Worker.id == Attempt.worker_id)

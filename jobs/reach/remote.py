@@ -16,7 +16,7 @@ from db.messages import BadMessage
 from db.records import NO_SECONDS, NO_STEPS, CampaignInfo, Transport
 from db.states import Ending, Outcome
 from jobs.reach import wire
-from jobs.reach.requests import CampaignReplaced, Requests, understood
+from jobs.reach.requests import CampaignReplaced, RequestRefused, Requests, ServerRefuses, understood
 from jobs.reach.wire import A, Operation, Q
 from langford.errors import BadInput
 
@@ -98,7 +98,10 @@ class RemoteCampaign:
         return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
-        return self._post(wire.ENROL, identity).pace
+        try:
+            return self._post(wire.ENROL, identity).pace
+        except RequestRefused as error:
+            raise ServerRefuses(f"this worker cannot enrol: {error}") from error  # it would say the same again
 
     def leave(self, worker_id: str, ending: Ending) -> None:
         self._post(wire.LEAVE, wire.Departure(worker=worker_id, ending=ending))

@@ -23,10 +23,10 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
     "departures": {"worker": UUID, "ending": "finished"},
     "leases": {"campaign": UUID, "worker": "w", "count": 3, "seconds": 60, "held": [1], "copies": 0},
-    "renewals": {"attempts": [SHOWN], "seconds": 60.5, "steps": [[1, 2]]},
-    "releases": {"attempts": [SHOWN], "outcome": "released", "note": "x"},
-    "failures": {**SHOWN, "reason": "r"},
-    "deaths": {**SHOWN, "reason": "r"},
+    "renewals": {"attempts": [SHOWN], "seconds": 60.5, "steps": [[1, 2]], "computed": [[1, 2.5]]},
+    "releases": {"attempts": [SHOWN], "outcome": "released", "note": "x", "computed": [[1, 0]]},
+    "failures": {**SHOWN, "reason": "r", "computed": 0.5},
+    "deaths": {**SHOWN, "reason": "r", "computed": 0.5},
     "results": {
         "deliveries": [
             {
@@ -55,12 +55,13 @@ OWN: dict[str, list[Any]] = {
     "ending": ["lost", "ended"],
     "count": [0, 1_001],
     "held": [None, 7, ["x"], [-1], [True], [0] * 100_001],
-    "attempts": [None, {}, [None], [{**SHOWN, "more": 1}], [{"attempt": 1}], [SHOWN] * 1_001],
+    "attempts": [None, {}, [None], [{"attempt": 1}], [SHOWN] * 1_001],
     "note": ["\0"],
     "reason": ["\0"],
     "provenance": ["\0"],
     "nonce": ["é", "x" * 65],
     "steps": [None, [1], [[1]], [[1, 2, 3]], [["1", 2]], [[1, 2]] * 1_001],
+    "computed": [[1], [[1]], [[1, 2, 3]], [["1", 2]], [[1, -2.0]], [[1, 2.0]] * 1_001],
     "outcome": ["done", "expired"],
     "value": ["", "1.0", "1e3", "0x1", "+1", "1\n", "١", "9" * 201],
     "evaluated": ["-5"],
@@ -68,7 +69,9 @@ OWN: dict[str, list[Any]] = {
     "deliveries": [None, {}, [None], [{}]],
 }
 NO_JSON = [b"", b"{", b"\xff", b"[" * 60_000, b'{"count": --5}', b"\x80\x04\x95\0\x8c\x05posix"]
-OPTIONAL = {"cores", "processes", "device_model", "slurm_job", "slurm_index", "began"}
+OMITTED = {"cores", "processes", "device_model", "slurm_job", "slurm_index", "computed"}
+"""What a request need not say."""
+OPTIONAL = {*OMITTED, "began"}
 MOMENTS = {"now", "began"}
 """Times by the clock of a worker, which may be before 1970."""
 
@@ -76,12 +79,12 @@ MOMENTS = {"now", "began"}
 def cases(path: str) -> Iterator[tuple[Any, str]]:
     """(request, the name that its error has)."""
     right = REQUESTS[path]
-    yield {**right, "more": 1}, "more"
     yield from ((value, "object") for value in (None, [], 7, "x"))
     if "host" in right:
         yield from (({**right, "worker": wrong}, "worker") for wrong in OWN["campaign"])
     for name, value in right.items():
-        yield {other: kept for other, kept in right.items() if other != name}, name
+        if name not in OMITTED:
+            yield {other: kept for other, kept in right.items() if other != name}, name
         yield from (({**right, name: wrong}, name) for wrong in wrong_for(name, value))
     for name, value in right.get("deliveries", [{}])[0].items():
         for wrong in wrong_for(name, value):
