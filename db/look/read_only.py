@@ -1,7 +1,8 @@
 """SQL by users on a connection that only reads, with a time limit.
 
-On SQLite "query_only" refuses writes; on Postgres the transaction is read-only, and a cursor takes only a single
-SELECT, VALUES or TABLE.  That prevents mistakes: whoever may open a ledger may change it by other programs anyway.
+On SQLite only a SELECT is authorized, and what views hide is null; on Postgres the transaction is read-only, and a
+cursor takes only a single SELECT, VALUES or TABLE.  That prevents mistakes: whoever may open a ledger may change it
+by other programs anyway.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sqlalchemy.types import NullType
 
 from db.errors import LedgerError
 from db.schema.models import Base
-from db.schema.views import VIEWS
+from db.schema.views import HIDDEN, VIEWS
 from db.store import soundness
 from db.store.database import Database
 from db.store.translation import DAMAGED, NO_SUCH, TOO_SLOW
@@ -28,6 +29,11 @@ from db.store.translation import DAMAGED, NO_SUCH, TOO_SLOW
 SECONDS = 60.0
 """Time limit of a question, unless another one is given."""
 BATCH = 2_000
+MOST = 2**24
+"""Bytes of one value in SQLite: no function makes longer ones, in time that is not limited."""
+UNLIMITED = {"printf", "format"}
+"""Functions that heed no limit, as printf('%.*c', 2000000000, 'x') does not."""
+AUTHORIZED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 TICKS = 20_000
 """Instructions of SQLite's virtual machine between two checks of the time limit."""
 
@@ -82,7 +88,7 @@ def answering(database: Database, seconds: float, own: bool = False) -> Iterator
     options = {} if database.engine.dialect.name == "sqlite" else {"postgresql_readonly": True}
     with database.reading(snapshot=True, options=options) as connection:
         try:
-            with _limited(connection, seconds):
+            with _limited(connection, seconds, own):
                 yield connection
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise _translated(error, own) from error
@@ -93,11 +99,11 @@ def answering(database: Database, seconds: float, own: bool = False) -> Iterator
 
 
 @contextmanager
-def _limited(connection: Connection, seconds: float) -> Iterator[None]:
+def _limited(connection: Connection, seconds: float, own: bool) -> Iterator[None]:
     if connection.dialect.name == "sqlite":
         raw = connection.connection.driver_connection
         assert isinstance(raw, sqlite3.Connection)
-        with _sqlite_reading(raw, seconds):
+        with _sqlite_reading(raw, seconds, own):
             yield
         return
     connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, round(1000 * seconds))}")
@@ -105,11 +111,14 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
+def _sqlite_reading(raw: sqlite3.Connection, seconds: float, own: bool) -> Iterator[None]:
     deadline = time.monotonic() + seconds
     raw.execute("PRAGMA query_only = ON")
     refused: list[object] = []
     raw.create_aggregate("exact_sum", 1, partial(_ExactSum, refused))  # type: ignore[arg-type]  # it returns text
+    longest = raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST)
+    if not own:
+        raw.set_authorizer(_authorized)
     raw.set_progress_handler(lambda: int(time.monotonic() > deadline), TICKS)
     try:
         yield
@@ -123,7 +132,16 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
         ) from error
     finally:
         raw.set_progress_handler(None, 0)
+        raw.set_authorizer(None)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
         raw.execute("PRAGMA query_only = OFF")
+
+
+def _authorized(action: int, table: str | None, name: str | None, *_: object) -> int:
+    """What SQLite asks when it compiles a statement."""
+    if action not in AUTHORIZED or (action == sqlite3.SQLITE_FUNCTION and name in UNLIMITED):
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_IGNORE if (table, name) in HIDDEN else sqlite3.SQLITE_OK
 
 
 class _ExactSum:

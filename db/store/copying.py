@@ -39,17 +39,15 @@ def copy(source: str, target: str) -> list[CopiedTable]:
     differs from its original.  After an error or a kill the target is as it was: no new one exists, and an empty
     one is empty.
     """
-    with (
-        Database(source) as original,
-        original.reading(snapshot=True) as reading,
-        Database.filling(target) as writing,
-    ):
+    named = without_password(target)
+    with Database.filling(target) as writing:
         if writing.scalar(select(func.count()).select_from(Campaign)):
-            where = without_password(target)
-            raise LedgerError(f"{where} has campaigns: copy to a new ledger, or use export and import")
+            raise LedgerError(f"{named} has campaigns: copy to a new ledger, or use export and import")
         # The copy is the same ledger: results that workers still hold for it are accepted there.
         writing.execute(delete(Ledger))
-        tables = [_copy_table(source, reading, writing, table) for table in Base.metadata.sorted_tables]
+        # Within the transaction on the target: if the source fails at its very end, nothing is kept either.
+        with Database(source) as original, original.reading(snapshot=True) as reading:
+            tables = [_copy_table(reading, writing, named, table) for table in Base.metadata.sorted_tables]
         _release_all(writing)
         return tables
 
@@ -63,18 +61,16 @@ def _release_all(copied: Connection) -> None:
     copied.execute(leased.values(state=TaskState.READY.value))
 
 
-def _copy_table(source: str, reading: Connection, writing: Connection, table: Table) -> CopiedTable:
-    batches = _batches(reading, table)
-    while True:
-        with translated_errors(without_password(source)):  # or the target would be called damaged
-            batch = next(batches, None)
-        if batch is None:
-            break
-        writing.execute(insert(table), batch)
-    numbered = "id" in table.columns and isinstance(table.columns["id"].type, Integer)
-    if numbered:
-        advance_ids(writing, table)
-    sent, arrived = _summary(reading, table), _summary(writing, table)
+def _copy_table(reading: Connection, writing: Connection, target: str, table: Table) -> CopiedTable:
+    """``target``: its name in messages; errors of the other database are the caller's."""
+    for batch in _batches(reading, table):
+        with translated_errors(target):
+            writing.execute(insert(table), batch)
+    sent = _summary(reading, table)
+    with translated_errors(target):
+        if "id" in table.columns and isinstance(table.columns["id"].type, Integer):
+            advance_ids(writing, table)
+        arrived = _summary(writing, table)
     if sent != arrived:
         raise LedgerError(
             f"table {table.name}: {several(sent.rows, 'row was', 'rows were')} sent and "

@@ -28,6 +28,7 @@ from db.store.places import (
     refuse_to_replace,
     refuse_two_names,
     refuse_unsafe_mount,
+    say_if_others_read,
     waiting_beside,
 )
 from db.store.translation import translated_errors
@@ -195,6 +196,7 @@ def _require_room(file: Path, create: bool) -> None:
         raise LedgerUnusable(f"{named} is not a file: choose another one with --ledger")
     refuse_unsafe_mount(file)
     refuse_two_names(file)
+    say_if_others_read(file)
     refuse_to_replace(file)
     if not file.parent.is_dir():
         raise LedgerUnusable(f"the folder {without_password(str(file.parent))} does not exist; create it first")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from db.errors import LedgerUnusable
 from langford.machine.durable import sync_folder, take_name, unfinished_beside
+from langford.machine.kept import say_once
 
 NETWORK_FILE_SYSTEMS = {
     "nfs",
@@ -132,6 +133,14 @@ def refuse_to_replace(file: Path) -> None:
             f"{file} was moved or deleted, and {waiting.name} holds its last commits: move it back; or, if it is "
             f"no longer needed, delete {waiting.name}"
         )
+
+
+def say_if_others_read(file: Path) -> None:
+    """Say once of a file of this user that it is not for its owner alone."""
+    with suppress(OSError):
+        status = file.stat()
+        if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+            say_once(f"others on this machine may read {file}, and the secret of the draw in it: chmod 600 {file}")
 
 
 def refuse_two_names(file: Path) -> None:

@@ -3,13 +3,15 @@
 Such a file may be absent, damaged, or impossible to write, as after a power cut or with a full disk.  Then it is a
 miss: its content is made again, and kept if possible.  It never decides whether the program runs.
 
-A file begins with the SHA-256 of the rest, so that only what was written completely is used.
+A file begins with the SHA-256 of the rest, so that only what was written completely is used.  Some of it is run: a
+file that another user owns, or could have changed, is not used.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -39,11 +41,14 @@ _waited_for: set[Path] = set()
 def read(file: Path) -> bytes | None:
     """What was written to a file; None where there is none, or not as it was written: that one is deleted."""
     try:
-        whole = regular_content(file, MOST)
+        whole, status = regular_content(file, MOST), file.lstat()
     except (FileNotFoundError, NotRegular):
         return None
     except (OSError, FileTooLarge) as error:
         _say_damaged(file, getattr(error, "strerror", None) or str(error))
+        return None
+    if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        _say_damaged(file, "other users can have changed it")
         return None
     content = whole[DIGEST_BYTES:]
     if whole[:DIGEST_BYTES] == sha256(content).digest():

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from sqlalchemy import Connection, Table, text
 
 from db import Campaign, Database, Ledger
-from db.errors import LedgerError, LedgerUnusable, NoLedger
+from db.errors import ConnectionLost, LedgerError, LedgerUnusable, NoLedger
+from db.schema.models import Base
 from db.store import copying
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
@@ -123,6 +124,28 @@ def test_a_copy_that_breaks_off_leaves_no_ledger(
     write_used_ledger(source)
     monkeypatch.setattr(copying, "_summary", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
+        copying.copy(source, target)
+    assert nothing_is_at(target, tmp_path)
+
+
+@pytest.mark.parametrize("is_compared", [False, True])
+def test_a_source_that_fails_at_the_end_is_named_and_nothing_kept(
+    tmp_path: Path, is_compared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its connection ends before the last table is compared, or after that."""
+    source, target = fresh_database("postgres", tmp_path), str(tmp_path / "ledger.db")
+    write_used_ledger(source)
+    summary, tables = vars(copying)["_summary"], list(Base.metadata.sorted_tables)
+
+    def ending(connection: Connection, table: Table) -> copying.CopiedTable:
+        ends = connection.dialect.name == "postgresql" and table is tables[-1]
+        found = summary(connection, table) if not ends or is_compared else None
+        if ends:
+            connection.connection.driver_connection.pgconn.finish()
+        return found or summary(connection, table)
+
+    monkeypatch.setattr(copying, "_summary", ending)
+    with pytest.raises(ConnectionLost, match="cannot use the ledger postgresql"):
         copying.copy(source, target)
     assert nothing_is_at(target, tmp_path)
 

@@ -51,7 +51,9 @@ def test_only_its_owner_can_read_a_ledger(langford: Run, tmp_path: Path) -> None
         made = [entry.name for entry in tmp_path.glob("langford.db*")]
         assert {"langford.db", "langford.db-wal", "langford.db-shm"} <= {*made}
         assert {entry.stat().st_mode & 0o777 for entry in tmp_path.glob("langford.db*")} == {0o600}
-    assert langford("ledger", "copy", "langford.db", "copy.db").returncode == 0
+    assert langford("ledger", "copy", "langford.db", "copy.db").stderr == ""
+    (tmp_path / "langford.db").chmod(0o644)
+    assert "others on this machine may read langford.db" in langford("status").stderr
     assert langford("delete", "seven", "--yes", "--out", "kept.jsonl.gz").returncode == 0
     assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("copy.db", "kept.jsonl.gz")} == {0o600}
 

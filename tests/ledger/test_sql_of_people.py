@@ -14,6 +14,7 @@ from db.errors import NoSuchCampaign
 from db.look.questions import QUESTIONS, Filters, ask
 from db.look.read_only import BadQuery, ask_sql
 from db.schema.models import Attempt, Base
+from db.schema.views import VIEWS
 from db.store import soundness
 from tests.support.campaigns import (
     COUNT,
@@ -111,6 +112,8 @@ WRITES = [
     "nonsense",
 ]
 ONLY_SQLITE = [
+    "ATTACH DATABASE '{folder}/other.db' AS other",
+    "PRAGMA page_count",
     "VACUUM INTO '{folder}/other.db'",
     "PRAGMA user_version = 7",
     "WITH x AS (SELECT 1) DELETE FROM result",
@@ -134,6 +137,23 @@ ONLY_POSTGRES = [
 
 
 ONLY = {"sqlite": ONLY_SQLITE, "postgresql": ONLY_POSTGRES}
+
+
+def test_sqlite_keeps_to_the_limits_and_hides_the_secret(tmp_path: Path) -> None:
+    write_used_ledger(str(tmp_path / "ledger.db"))
+    with Database(str(tmp_path / "ledger.db")) as database:
+        assert asked(database, "SELECT secret, name FROM campaign") == [(None, NAME)]
+        assert {row[0] for row in asked(database, "SELECT nonce FROM attempt")} == {None}
+        assert asked(database, "WITH t AS (SELECT secret FROM campaign) SELECT * FROM t, t AS u") == [(None, None)]
+        for view in VIEWS:  # none needs what is hidden
+            with database.reading() as connection:
+                rows = [tuple(row) for row in connection.exec_driver_sql(f"SELECT * FROM {view.name}")]
+            assert [len(row) for row in asked(database, f"SELECT * FROM {view.name}")] == [len(row) for row in rows]
+        for long in ("printf('%.*c', 2000000000, 'x')", "format('%.*c', 2000000000, 'x')", "zeroblob(100000000)"):
+            with pytest.raises(BadQuery, match=r"not authorized to use function|too big"):
+                asked(database, f"SELECT {long}")
+        with database.reading() as connection:
+            assert len(connection.exec_driver_sql("SELECT secret FROM campaign").scalar_one()) == 64
 
 
 def test_nothing_is_changed(database: Database, tmp_path: Path) -> None:

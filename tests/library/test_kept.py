@@ -30,6 +30,7 @@ from langford.problem import Problem
 from tests.support.command_line import COMMAND, ENVIRONMENT, without_announcement
 
 CONTENT = bytes(range(256)) * 8
+OTHER_USER = 12_345
 Damage = Callable[[bytes], bytes]
 
 
@@ -371,3 +372,17 @@ def test_a_damaged_module_of_python_is_deleted(tmp_path: Path, module: str) -> N
         f"langford: {file} was damaged, and is deleted: repeat the command",
     )
     assert not file.exists()
+
+
+def test_what_another_user_can_have_changed_is_not_used(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Kernels are pickles, and run as this user."""
+    file = tmp_path / "kernel"
+    for act in (lambda: file.chmod(0o666), lambda: file.chmod(0o620), lambda: os.chown(file, OTHER_USER, -1)):
+        write(file, CONTENT)
+        assert read(file) == CONTENT
+        if os.geteuid() == 0 or "chmod" in act.__code__.co_names:
+            act()
+            assert read(file) is None
+            assert kept(file, lambda: b"made again") == b"made again"
+            assert read(file) == b"made again"
+    assert "other users can have changed it" in capfd.readouterr().err
