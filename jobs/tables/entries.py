@@ -11,7 +11,7 @@ from langford.errors import BadInput, BadProblem
 from langford.problem import MAX_PLACES, Problem
 from langford.problem.grammar import number, read, span
 from langford.problem.reference import known_of
-from langford.problem.variants import COPIES, SETS, VARIANTS, Parameter
+from langford.problem.variants import FOLD, SETS, SIZES, VARIANTS, Parameter
 from langford.version import __version__
 
 MAX_PROBLEMS = 10_000
@@ -27,7 +27,8 @@ class Family:
     """The problems of a table, as the user asks for them."""
 
     variant: str
-    copies: int
+    # Copies, fold and holes, by these words, where they are not the usual ones
+    sizes: Mapping[str, int]
     # first, last: the orders n, both included
     first: int
     last: int
@@ -49,12 +50,14 @@ class Family:
         if words.family in SETS:
             raise BadProblem(f"{words.family} has no order, so there is no table: `langford count` counts one set")
         more = dict(words.more)
-        copies, last = number(COPIES, more.pop(COPIES, "2")), number("n", words.value)
+        sizes = {word: number(word, more.pop(word)) for word in SIZES if word in more}
+        sizes = {word: value for word, value in sizes.items() if value != SIZES[word]}
+        last = number("n", words.value)
         if last < 1:
             raise BadProblem(f"n must be at least 1, not {last}")
         spans = {word.replace("-", "_"): span(word, value) for word, value in more.items()}
         least = VARIANTS[words.family].least
-        return cls(words.family, copies, least if first is None else first, last, spans, summed or words.summed)
+        return cls(words.family, sizes, least if first is None else first, last, spans, summed or words.summed)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -77,13 +80,17 @@ class Family:
                 shown.append(f"{parameter.name} = {_span(chosen)}")
             elif parameter.default is None:
                 shown.append(f"every {parameter.name}")
-        copies = "" if self.copies == 2 else f", {self.copies} copies"
-        return f"{self.variant}{copies}, {', '.join(shown)}{', summed' if self.summed else ''}"
+        sizes = "".join(
+            f", {value} {word}" if word != FOLD else f", {value}-fold" for word, value in self.sizes.items()
+        )
+        return f"{self.variant}{sizes}, {', '.join(shown)}{', summed' if self.summed else ''}"
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments of ``langford table`` that make this table."""
-        words = [self.variant, str(self.last), *([COPIES, str(self.copies)] if self.copies != 2 else [])]
+        words = [self.variant, str(self.last)]
+        for word, value in self.sizes.items():
+            words += [word, str(value)]
         for parameter in VARIANTS[self.variant].parameters:
             if parameter.keyword in self.values:
                 words += [parameter.name, _span(self.values[parameter.keyword])]
@@ -116,7 +123,7 @@ def entries(family: Family) -> list[Entry]:
     problems = 0
     for n in range(max(family.first, variant.least), family.last + 1):
         members = [
-            (tuple(map(values.__getitem__, keywords)), Problem.named(family.variant, n, family.copies, **values))
+            (tuple(map(values.__getitem__, keywords)), Problem.named(family.variant, n, **family.sizes, **values))
             for values in _choices(family, n)
         ]
         if family.summed and members:

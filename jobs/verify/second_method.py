@@ -98,7 +98,8 @@ def _usable(key: PlanKey, device_kind: str, seeded: bool) -> Sequence[Method]:
 def _likely(problem: Problem, methods: Sequence[Method]) -> Sequence[Method]:
     """The methods without those that take far longer than the others, which a measurement need not show.
 
-    These are the searches, where a sum applies and the problem has more colours than a search counts in an instant.
+    These are the searches, where a sum applies and the problem has more colours than a search counts in an instant,
+    or holes that may be anywhere: a search tries every place for them.
     Methods whose times nobody measured for this number of copies, such as an extension's, are left out too, unless
     there is no other.
     """
@@ -109,4 +110,5 @@ def _likely(problem: Problem, methods: Sequence[Method]) -> Sequence[Method]:
     known = [method for method in methods if method.name in starts]
     if all(start.growth is not None for start in starts.values()):
         return known or methods[:1]
-    return [each for each in known if starts[each.name].growth is None or problem.n <= starts[each.name].instant]
+    instant = {name for name, start in starts.items() if not problem.loose and problem.n <= start.instant}
+    return [each for each in known if starts[each.name].growth is None or each.name in instant]

@@ -17,8 +17,9 @@ def sum_bound(problem: Problem) -> int:
 
 
 def product_bound(problem: Problem, halved_evens: bool = False) -> int:
-    """Largest |Π_d S_d|; with ``halved_evens`` the sums of even differences count half."""
-    return prod(max(1, terms // 2 if halved_evens and d % 2 == 0 else terms) for d, terms in problem.terms.items())
+    """Largest |Π S_d| over all colours; with ``halved_evens`` the sums of even differences count half."""
+    halves = (2 if halved_evens and d % 2 == 0 else 1 for d in problem.differences)
+    return prod(max(1, problem.terms[d] // half) for d, half in zip(problem.differences, halves, strict=True))
 
 
 def points(problem: Problem) -> int:

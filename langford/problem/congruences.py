@@ -8,8 +8,8 @@ The elements that g^(q^(k−1)) does not keep lie in orbits of q^k, so their num
 - The mirror keeps one arrangement of a row at most.
 - On a circle of m places, the maps k → a k + b modulo m, for a unit a, map arrangements to arrangements where they
   keep the holes and the set of differences.  A reflection k → b − k keeps the pairs of an arrangement only where it
-  swaps their places, so it keeps one arrangement at most.  Where g^(2^(v−1)) is a reflection, the count is 0 or 1
-  modulo 2^v.
+  swaps their places or keeps each, so it keeps as many arrangements as there are choices of one such pair for each
+  difference: one at most without holes anywhere.
 - For an odd q, the arrangements that a map keeps consist of orbits of pairs; few places are left to choose.
 - Rotations and reflections keep no arrangement of a circle without holes, so all are in sets of 2 m, which the
   literature counts.  A unit keeps a set as often as it keeps one of its arrangements after a rotation.
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def mirror_congruence(problem: Problem) -> Congruence | None:
     if not found:
         return None
     modulus, reflection = max(found)
-    return Congruence(modulus, _kept_by_reflection(problem, reflection))
+    return Congruence(modulus, _kept_by_reflection(problem, reflection) % modulus)
 
 
 def unit_congruences(problem: Problem) -> Iterator[Congruence]:
@@ -151,14 +151,12 @@ def _fixed_places(each: Map, m: int) -> int:
 
 
 def _kept_by_reflection(problem: Problem, b: int) -> int:
-    """How many arrangements k → b − k keeps, 0 or 1."""
+    """How many arrangements k → b − k keeps; the pairs that it keeps share no place."""
     m = problem.places
-    pairs = {frozenset(((place - 1) % m, (b - place + 1) % m)) for place in problem.filled}
-    own = [place for pair in pairs if len(pair) == 1 for place in pair]
-    differences = [_distance(m, *pair) for pair in pairs if len(pair) == 2]
-    if own:
-        differences.append(_distance(m, own[0], own[-1]))
-    return int(sorted(differences) == list(problem.differences))
+    return prod(
+        sum({(b - k) % m for k in pair} == pair for pair in map(_places, problem.placements(d)))
+        for d in problem.differences
+    )
 
 
 def _distance(m: int, first: int, second: int) -> int:
@@ -186,7 +184,7 @@ def _kept(problem: Problem, each: Map) -> int:
                 if not places & mask:
                     more[places | mask] += ways * number
         filled = more
-    return filled[problem.free_mask]
+    return sum(ways for mask, ways in filled.items() if mask.bit_count() == 2 * problem.n)
 
 
 def _orbit(pair: int, each: Map, m: int) -> tuple[set[int], list[int]]:
@@ -195,10 +193,15 @@ def _orbit(pair: int, each: Map, m: int) -> tuple[set[int], list[int]]:
     colours = []
     while pair not in orbit:
         orbit.add(pair)
-        first, second = (k for k in range(m) if pair >> k & 1)
+        first, second = places = _places(pair)
         colours.append(_distance(m, first, second))
-        pair = sum(1 << (each[0] * k + each[1]) % m for k in (first, second))
+        pair = sum(1 << (each[0] * k + each[1]) % m for k in places)
     return orbit, colours
+
+
+def _places(mask: int) -> set[int]:
+    """From 0."""
+    return {k for k in range(mask.bit_length()) if mask >> k & 1}
 
 
 def _union(masks: set[int]) -> int:

@@ -20,6 +20,7 @@ On a circle with an even number of places, the proof by classes holds as on a li
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import sub
 from typing import Protocol
 
 from langford.problem.bounds import LISTED
@@ -35,6 +36,8 @@ class ProblemRows(Protocol):
     def copies(self) -> int: ...
     @property
     def circle(self) -> bool: ...
+    @property
+    def loose(self) -> int: ...
     @property
     def differences(self) -> Sequence[int]: ...
     @property
@@ -63,7 +66,7 @@ def obstruction(problem: ProblemRows) -> str | None:
 def _parity(problem: ProblemRows) -> str | None:
     places, differences = sum(problem.filled), sum(problem.differences)
     rest = places - differences
-    if problem.copies > 2 or rest % 2 == 0:
+    if problem.copies > 2 or problem.loose or rest % 2 == 0:
         return None
     return (
         f"by parity: the filled places sum to {places} and the differences to {differences}; the two cubes of "
@@ -78,7 +81,11 @@ def _classes(problem: ProblemRows) -> str | None:
         for place in problem.filled:
             filled[place % q] += 1
         multiples = sum(difference % q == 0 for difference in problem.differences)
-        if not _can_fill(filled, multiples, sum(d % p != 0 for d in problem.differences), problem.copies, p):
+        prime = sum(d % p != 0 for d in problem.differences)
+        if not any(
+            _can_fill([*map(sub, filled, holes)], multiples, prime, problem.copies, p)
+            for holes in _parts(problem.loose, q)
+        ):
             return _in_words(problem, filled, multiples, p)
     return None
 
@@ -104,6 +111,19 @@ def _can_fill(filled: list[int], multiples: int, prime: int, s: int, p: int) -> 
         spare -= sum(number - least for number in together) // s
         room += (least - taken) // s
     return spare % p == 0 and 0 <= spare <= p * room
+
+
+def _parts(number: int, classes: int) -> Iterator[tuple[int, ...]]:
+    """All ways in which holes can be in classes of places.
+
+    >>> list(_parts(1, 3))
+    [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    """
+    if classes == 1:
+        yield (number,)
+        return
+    for first in range(number + 1):
+        yield from ((first, *others) for others in _parts(number - first, classes - 1))
 
 
 def _prime_powers(number: int) -> Iterator[tuple[int, int]]:

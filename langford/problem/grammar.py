@@ -14,7 +14,7 @@ from difflib import get_close_matches
 
 from langford.errors import BadProblem
 from langford.problem.sequences import IN_WORDS, SUMMED
-from langford.problem.variants import COPIES, EMPTY, OVER, SETS, VARIANTS
+from langford.problem.variants import COPIES, EMPTY, OVER, SETS, SIZES, VARIANTS
 
 EXAMPLES = "12, skolem 9, near-skolem 12 missing 5, differences 1,2,4,7 or A059106 12"
 
@@ -40,7 +40,7 @@ def families() -> tuple[str, ...]:
 def further_words() -> tuple[str, ...]:
     """What may follow, each before its value."""
     parameters = dict.fromkeys(each.name for variant in VARIANTS.values() for each in variant.parameters)
-    return (COPIES, *parameters, OVER, EMPTY)
+    return (*SIZES, *parameters, OVER, EMPTY)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def read(text: str) -> Words:
         _require_word(word, given, f"{family} {value}")
         if word in more:
             raise BadProblem(f"{word} is given twice: {more[word][:LONGEST_WORD]} and {given[:LONGEST_WORD]}")
-        if (word in (OVER, EMPTY)) != (family in SETS) and word != COPIES:
+        if (word in (OVER, EMPTY)) != (family in SETS) and word not in SIZES:
             words = _taken(family)
             raise BadProblem(f"{family} takes {', '.join(words) or 'no parameter'}: leave {word} out")
         more[word] = given

@@ -14,14 +14,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import factorial, inf, prod
 
 from langford.errors import BadProblem, whole
 from langford.problem.bounds import require_circle, require_lengths, require_sizes
 from langford.problem.existence import obstruction
 from langford.problem.grammar import listed, number, read
 from langford.problem.pattern import Pattern
-from langford.problem.variants import COPIES, CYCLIC, DIFFERENCES, EMPTY, OVER, SETS, VARIANTS, Parameter
+from langford.problem.variants import (
+    COPIES,
+    CYCLIC,
+    DIFFERENCES,
+    EMPTY,
+    FOLD,
+    HOLES,
+    OVER,
+    SETS,
+    SIZES,
+    VARIANTS,
+    Parameter,
+)
 from langford.words import several
 
 
@@ -31,7 +43,7 @@ class Problem:
 
     Attributes:
         variant: a name in ``VARIANTS``, or ``DIFFERENCES``.
-        differences: distances in places between consecutive cubes, ascending, distinct.
+        differences: distances in places between consecutive cubes, one for each colour, ascending.
         places: length of the row.
         copies: cubes per colour (s), at least 2.
         empty: places (numbered from 1) that stay empty.
@@ -40,6 +52,8 @@ class Problem:
         values: of the variant's parameters, in their order.
         circle: whether the row is a circle: after the last place comes the first one, so that two cubes with
             difference d are also places − d apart.
+        loose: how many more places stay empty, wherever they are.
+        fold: how often ``differences`` has each difference; colours with the same one are not told apart.
     """
 
     variant: str
@@ -50,17 +64,23 @@ class Problem:
     order: int = 0
     values: tuple[int, ...] = ()
     circle: bool = False
+    loose: int = 0
+    fold: int = 1
 
     # -- construction ---------------------------------------------------------------
 
     @classmethod
-    def named(cls, variant: str, n: int, copies: int = 2, **values: int | None) -> Problem:
+    def named(
+        cls, variant: str, n: int, copies: int = 2, fold: int = 1, holes: int = 0, **values: int | None
+    ) -> Problem:
         """The problem of a named variant of order n.
 
         Args:
             variant: a name in ``VARIANTS``.
             n: the order: the number of colours, where no difference is missing.
             copies: cubes per colour.
+            fold: how often the row has each difference.
+            holes: how many places stay empty, wherever they are.
             values: the parameters of the variant by name, with ``_`` for a dash; None: not given.
 
         Raises BadProblem.
@@ -75,18 +95,24 @@ class Problem:
             raise BadProblem(f"unknown variant {variant!r}: choose one of {', '.join(VARIANTS)}")
         chosen = VARIANTS[variant]
         n, copies = whole("n", n, BadProblem), whole("the number of copies", copies, BadProblem)
+        fold, holes = whole("fold", fold, BadProblem), whole("the number of holes", holes, BadProblem)
         if copies != 2 and chosen.pairs_only:
             raise BadProblem(f"{variant} is defined for pairs only: leave copies out")
-        require_sizes(n, copies)
+        if (fold, holes) != (1, 0) and chosen.pairs_only:
+            raise BadProblem(
+                f"{variant} is defined without fold and holes: leave them out, or list its differences"
+            )
+        require_sizes(n, copies, fold, holes)
         if n < chosen.least:
             raise BadProblem(f"{variant} starts at n = {chosen.least}, not {n}")
         by_name = chosen.values(n, values)
-        differences, empty = tuple(chosen.differences(n, **by_name)), tuple(chosen.empty(n, **by_name))
+        differences, empty = chosen.differences(n, **by_name), tuple(chosen.empty(n, **by_name))
         if not chosen.has(n, by_name):
             raise BadProblem(f"{variant} leaves two places empty: give the first one as hole")
-        places = copies * len(differences) + len(empty)
-        require_lengths(differences[-1], places)
-        return cls(variant, differences, places, copies, empty, n, tuple(by_name.values()), chosen.circle)
+        folded, loose = _folded(differences, fold), chosen.loose + holes
+        places = copies * len(folded) + len(empty) + loose
+        require_lengths(folded[-1], places)
+        return cls(variant, folded, places, copies, empty, n, tuple(by_name.values()), chosen.circle, loose, fold)
 
     @classmethod
     def langford(cls, n: int, copies: int = 2, defect: int = 2) -> Problem:
@@ -135,6 +161,8 @@ class Problem:
         empty: Iterable[int] = (),
         copies: int = 2,
         circle: bool = False,
+        fold: int = 1,
+        holes: int = 0,
     ) -> Problem:
         """Any set of distinct positive differences, on a line or on a circle.
 
@@ -144,11 +172,15 @@ class Problem:
             empty: places without a cube, from 1.
             copies: cubes of each colour.
             circle: whether the last place is a neighbour of the first.
+            fold: how often the row has each difference.
+            holes: how many more places stay empty, wherever they are.
 
         >>> Problem.from_differences((1, 2, 4, 5, 7), empty=[2]).name
         'differences-1.2.4.5.7-over-11-empty-2'
         >>> Problem.from_differences((1, 2, 4), empty=[1, 4], circle=True).name
         'cyclic-1.2.4-over-8-empty-1.4'
+        >>> Problem.from_differences((1, 3), fold=2, holes=1).name
+        'differences-1.3-over-9-fold-2-holes-1'
 
         Raises:
             BadProblem: repeated, non-positive or too large differences, or a row of another length
@@ -156,26 +188,28 @@ class Problem:
                 other copies than 2.
         """
         chosen = tuple(sorted(whole("a difference", d, BadProblem) for d in differences))
-        holes = tuple(sorted(whole("an empty place", hole, BadProblem) for hole in empty))
+        given = tuple(sorted(whole("an empty place", hole, BadProblem) for hole in empty))
         copies = whole("the number of copies", copies, BadProblem)
-        require_sizes(len(chosen), copies)
+        fold, holes = whole("fold", fold, BadProblem), whole("the number of holes", holes, BadProblem)
+        require_sizes(len(chosen), copies, fold, holes)
         wrong = _first_wrong(chosen)
         if wrong is not None:
             raise BadProblem(f"differences must be distinct and at least 1: correct {wrong}")
-        filled = copies * len(chosen)
-        require_lengths(chosen[-1], filled + len(holes))
-        row = filled + len(holes) if places is None else whole("the number of places", places, BadProblem)
-        if row != filled + len(holes):
+        folded, without_cubes = _folded(chosen, fold), len(given) + holes
+        filled = copies * len(folded)
+        require_lengths(chosen[-1], filled + without_cubes)
+        row = filled + without_cubes if places is None else whole("the number of places", places, BadProblem)
+        if row != filled + without_cubes:
             raise BadProblem(
-                f"{several(len(chosen), 'colour')} of {copies} fill {filled} places; with {len(holes)} empty "
-                f"ones the row has {filled + len(holes)} places, not {row}"
+                f"{several(len(folded), 'colour')} of {copies} fill {filled} places; with {without_cubes} empty "
+                f"ones the row has {filled + without_cubes} places, not {row}"
             )
-        wrong = _first_wrong(holes, row)
+        wrong = _first_wrong(given, row)
         if wrong is not None:
             raise BadProblem(f"empty places must be distinct and within 1..{row}: correct {wrong}")
         if circle:
-            require_circle(chosen, row, copies)
-        return cls(DIFFERENCES, chosen, row, copies, holes, circle=circle)
+            require_circle(chosen, row, copies, fold, bool(holes) and not given)
+        return cls(DIFFERENCES, folded, row, copies, given, circle=circle, loose=holes, fold=fold)
 
     @classmethod
     def parse(cls, text: str) -> Problem:
@@ -206,11 +240,11 @@ class Problem:
                 listed("differences", words.value),
                 None if over is None else number(OVER, over),
                 () if empty is None else listed(EMPTY, empty),
-                number(COPIES, words.more.get(COPIES, "2")),
-                words.family == CYCLIC,
+                circle=words.family == CYCLIC,
+                **{word: number(word, words.more[word]) for word in SIZES if word in words.more},
             )
         values = {word.replace("-", "_"): number(word, value) for word, value in words.more.items()}
-        return cls.named(words.family, number("n", words.value), values.pop(COPIES, 2), **values)
+        return cls.named(words.family, number("n", words.value), **values)
 
     def resized(self, n: int) -> Problem:
         """A problem of the same kind: for an experiment that is to be short.  Raises BadProblem.
@@ -218,17 +252,18 @@ class Problem:
         Parameters with a default have it; others have the nearest value that n allows.
 
         Args:
-            n: its number of colours.
+            n: its number of colours, at least ``fold``.
         """
+        n = max(1, n // self.fold)
         if self.variant == DIFFERENCES:
-            return Problem.named("starter" if self.circle else "langford", n, self.copies)
+            return Problem.named("starter", n) if self.circle else Problem.named("langford", n, **self.sizes)
         chosen = zip(VARIANTS[self.variant].parameters, self.values, strict=True)
         values = {
             each.keyword: value if each.most is None else min(value, each.most(n))
             for each, value in chosen
             if each.default is None
         }
-        return Problem.named(self.variant, n, self.copies, **values)
+        return Problem.named(self.variant, n, **self.sizes, **values)
 
     # -- description ----------------------------------------------------------------
 
@@ -237,16 +272,35 @@ class Problem:
         """Number of colours."""
         return len(self.differences)
 
+    @property
+    def different(self) -> tuple[int, ...]:
+        """The differences, each once."""
+        return self.differences[:: self.fold]
+
+    @property
+    def orders(self) -> int:
+        """In how many ways the colours with the same difference can be exchanged."""
+        return prod([factorial(self.fold)] * len(self.different))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What may be chosen beside the parameters of a variant, by the words for it, where it was."""
+        usual = 0 if self.variant == DIFFERENCES else VARIANTS[self.variant].loose
+        chosen = {COPIES: self.copies, FOLD: self.fold, HOLES: self.loose - usual}
+        return {word: value for word, value in chosen.items() if value != SIZES[word]}
+
     @cached_property
     def name(self) -> str:
-        """A short unique name, safe in file names: ``langford-16``, ``skolem-9-x3``."""
-        copies = "" if self.copies == 2 else f"-x{self.copies}"
+        """A short unique name, safe in file names: ``langford-16``, ``skolem-9-x3``, ``skolem-4-fold-2``."""
+        sizes = "".join(
+            f"-x{value}" if word == COPIES else f"-{word}-{value}" for word, value in self.sizes.items()
+        )
         if self.variant != DIFFERENCES:
             values = "".join(f"-{parameter.name}-{value}" for parameter, value in self.chosen)
-            return f"{self.variant}-{self.order}{copies}{values}"
-        listed = ".".join(map(str, self.differences))
+            return f"{self.variant}-{self.order}{sizes}{values}"
+        listed = ".".join(map(str, self.different))
         empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
-        return f"{CYCLIC if self.circle else DIFFERENCES}-{listed}-over-{self.places}{copies}{empty}"
+        return f"{CYCLIC if self.circle else DIFFERENCES}-{listed}-over-{self.places}{sizes}{empty}"
 
     @property
     def chosen(self) -> tuple[tuple[Parameter, int], ...]:
@@ -263,14 +317,14 @@ class Problem:
         >>> Problem.named("skolem", 9, 3).words, Problem.langford(17, defect=9).words
         ('skolem 9 copies 3', '17 defect 9')
         """
-        copies = "" if self.copies == 2 else f" {COPIES} {self.copies}"
+        sizes = "".join(f" {word} {value}" for word, value in self.sizes.items())
         if self.variant != DIFFERENCES:
             family = "" if self.variant == "langford" else f"{self.variant} "
             values = "".join(f" {parameter.name} {value}" for parameter, value in self.chosen)
-            return f"{family}{self.order}{copies}{values}"
-        differences, holes = (",".join(map(str, each)) for each in (self.differences, self.empty))
+            return f"{family}{self.order}{sizes}{values}"
+        differences, holes = (",".join(map(str, each)) for each in (self.different, self.empty))
         empty = f" {EMPTY} {holes}" if holes else ""
-        return f"{CYCLIC if self.circle else DIFFERENCES} {differences} {OVER} {self.places}{copies}{empty}"
+        return f"{CYCLIC if self.circle else DIFFERENCES} {differences} {OVER} {self.places}{sizes}{empty}"
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -280,11 +334,18 @@ class Problem:
     def __str__(self) -> str:
         if self.variant == DIFFERENCES:
             over = "on a circle of" if self.circle else "over"
-            listed, holes = (", ".join(map(str, each)) for each in (self.differences, self.empty))
+            listed, holes = (", ".join(map(str, each)) for each in (self.different, self.empty))
             empty = f", empty: {holes}" if holes else ""
-            return f"differences {{{listed}}} {over} {self.places} places{empty}"
+            return f"differences {{{listed}}} {over} {self.places} places{empty}{self._further}"
         words = "".join(f" {parameter.words.format(value)}" for parameter, value in self.chosen)
-        return f"{VARIANTS[self.variant].title}({self.copies},{self.order}){words}"
+        return f"{VARIANTS[self.variant].title}({self.copies},{self.order}){words}{self._further}"
+
+    @property
+    def _further(self) -> str:
+        """``fold`` and loose holes in words."""
+        holes = self.sizes.get(HOLES, 0)
+        fold = "" if self.fold == 1 else f", each difference {self.fold} times"
+        return fold + (f", {several(holes, 'hole')} anywhere" if holes else "")
 
     def label(self, difference: int) -> int:
         """The colour's customary name: the number of cubes between for Langford's, else the difference.
@@ -296,12 +357,12 @@ class Problem:
 
     @cached_property
     def filled(self) -> tuple[int, ...]:
-        """The places (from 1) that cubes must fill, ascending."""
+        """The places (from 1) that cubes fill, ascending; ``loose`` of them stay empty."""
         return tuple(place for place in range(1, self.places + 1) if place not in self.empty)
 
     @cached_property
     def free_mask(self) -> int:
-        """Bit k−1 is set when place k must be filled."""
+        """Bit k−1 is set when place k is one of ``filled``."""
         return sum(1 << (place - 1) for place in self.filled)
 
     def shape(self, difference: int) -> int:
@@ -375,7 +436,7 @@ class Problem:
     def self_mirrored(self) -> int:
         """How many arrangements are their own mirror image: 1 if all colours nest around the
         centre and fill the row, else 0 (each colour has one centred placement at most)."""
-        if not self.mirrored:
+        if self.images != 2:
             return 0
         covered = 0
         for difference in self.differences:
@@ -403,15 +464,22 @@ class Problem:
 
     @property
     def up_to(self) -> str:
-        """The symmetries whose images :meth:`published` counts once, in words; empty: there are none."""
+        """The symmetries whose images :meth:`published` counts once, in words; empty: there are none.
+
+        None of rows with loose holes or several colours of one difference: many are their own mirror image.
+        """
         if self.circle:
             return "" if self.empty or self.condition else "rotation and reflection"
-        return "reversal" if self.mirrored else ""
+        return "reversal" if self.mirrored and not self.loose and self.fold == 1 else ""
 
     @cached_property
     def obstruction(self) -> str | None:
         """Why there can be no arrangement, or None when there is no simple proof (existence.py)."""
         return obstruction(self)
+
+
+def _folded(differences: Iterable[int], fold: int) -> tuple[int, ...]:
+    return tuple(d for d in differences for _ in range(fold))
 
 
 def _first_wrong(numbers: Sequence[int], most: float = inf) -> int | None:

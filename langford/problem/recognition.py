@@ -97,9 +97,18 @@ def _problem(arrangement: Sequence[int], places: Mapping[int, list[int]], offset
     listed = Problem.from_differences([label + offset for label in places], None, empty, copies, circle)
     for variant in VARIANTS.values():
         named = _named(variant, listed) if variant.label_offset == offset else None
-        if named is not None and named.pattern == listed.pattern and named.empty == listed.empty:  # not an image
+        if named is not None and _contains(named, listed):
             return named
     return listed
+
+
+def _contains(family: Problem, listed: Problem) -> bool:
+    """Whether a family has all arrangements of a problem without loose holes."""
+    same = all(
+        getattr(family, name) == getattr(listed, name)
+        for name in ("circle", "differences", "places", "copies", "condition")
+    )
+    return same and {*family.empty} <= {*listed.empty}
 
 
 def _named(variant: Variant, listed: Problem) -> Problem | None:
@@ -113,8 +122,7 @@ def _named(variant: Variant, listed: Problem) -> Problem | None:
         MISSING.keyword: absent[0] if absent else largest + 1,
     }
     taken = {each.keyword: guesses.get(each.keyword) for each in variant.parameters}
-    missing = MISSING in variant.parameters
     try:
-        return Problem.named(variant.name, listed.n + missing, listed.copies, **taken)
+        return Problem.named(variant.name, listed.n + variant.fewer, listed.copies, 1, 0, **taken)
     except BadProblem:
         return None

@@ -19,8 +19,10 @@ CYCLIC = "cyclic"
 """How the command line and names of problems call such a set on a circle."""
 SETS = (DIFFERENCES, CYCLIC)
 """What a set of differences without a named family begins with."""
-COPIES, OVER, EMPTY = "copies", "over", "empty"
+COPIES, FOLD, HOLES, OVER, EMPTY = "copies", "fold", "holes", "over", "empty"
 """What may follow any family, or a set of differences."""
+SIZES = {COPIES: 2, FOLD: 1, HOLES: 0}
+"""The first three, and their values where they are left out."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,14 @@ class Variant:
     empty: Callable[..., Iterable[int]] = _none
     parameters: tuple[Parameter, ...] = ()  # in the order of names of problems
     least: int = 1  # the smallest n
+    fewer: int = 0  # how many colours less than n there are
     pairs_only: bool = True  # whether it is defined for two copies of each colour only
     label_offset: int = 0  # the customary name of a colour is its difference less this
     circle: bool = False  # whether the row is a circle
     # What else its arrangements have to be, completing "arrangements that are …": "planar".  Only methods with this
     # condition count them, and none of their images is taken for another one
     condition: str = ""
+    loose: int = 0  # how many more places stay empty, wherever they are
     meaning: str = ""  # differences and places; N is the order, K and L are the values of its parameters
 
     def require_known(self, given: Mapping[str, object]) -> None:
@@ -129,11 +133,11 @@ _OURS = {
         ),
         Variant(
             "near-skolem", "near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
-            parameters=(MISSING,), least=2, meaning="differences 1 … N without K; 2N − 2 places",
+            parameters=(MISSING,), least=2, fewer=1, meaning="differences 1 … N without K; 2N − 2 places",
         ),
         Variant(
             "hooked-near-skolem", "hooked near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
-            lambda n, missing: [2 * n - 2], (MISSING,), least=2,
+            lambda n, missing: [2 * n - 2], (MISSING,), least=2, fewer=1,
             meaning="differences 1 … N without K; 2N − 1 places, 2N − 2 empty",
         ),
         Variant(
@@ -152,6 +156,10 @@ _OURS = {
             meaning="differences 1 … N on a circle of 2N + 1 places; 1 empty",
         ),
         Variant(
+            "even-starter", "even starter", lambda n: range(1, n), lambda n: [1], least=2, fewer=1, circle=True,
+            loose=1, meaning="differences 1 … N − 1 on a circle of 2N places; 1 and another one empty",
+        ),
+        Variant(
             "cyclic-skolem", "cyclic Skolem", circle=True, meaning="differences 1 … N on a circle of 2N places"
         ),
     )
@@ -160,6 +168,6 @@ VARIANTS: Registry[Variant] = Registry(
     "langford.families",
     Variant,
     _OURS,
-    {*SETS, COPIES, OVER, EMPTY, *(each.name for variant in _OURS.values() for each in variant.parameters)},
+    {*SETS, *SIZES, OVER, EMPTY, *(each.name for variant in _OURS.values() for each in variant.parameters)},
 )
 """By name; those of other installed programs come last, and cannot take other words of a problem."""

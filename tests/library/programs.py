@@ -32,12 +32,15 @@ PROBLEMS = [
     Problem.hooked_skolem(7),
     Problem.hooked_langford(6),
     Problem.from_differences([1, 2, 5, 6, 7]),
+    Problem.parse("skolem 4 fold 2"),
+    Problem.parse("3 fold 3"),
 ]
 ON_THE_HOST = [
     Problem.langford(2),
     Problem.langford(8),
     Problem.hooked_skolem(7),
     Problem.from_differences([1, 2, 5, 6, 7]),
+    Problem.parse("skolem 4 fold 2"),
 ]
 """Of these, what the host computes: it compiles a program for each."""
 WIDE = [

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from langford.arithmetic.residue import residue
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, find_method, merge
+from langford.methods.necklace.limits import MAX_HOLES
 from langford.methods.necklace.plan import NecklacePlan, rotations
 from langford.problem import Problem
 from langford.result import PartialResult
+from tests.support.brute_force import arrangements
 
 _FROM_1 = (
     1, 1, 3, 9, 25, 133, 631, 3857, 25905, 188181, 1515283, 13376125, 128102625, 1317606101, 14534145947,
@@ -24,9 +26,16 @@ STARTERS = dict(enumerate(_FROM_1, 1))
 CYCLIC_SKOLEM = {1: 1, 4: 1, 5: 2, 8: 192, 9: 1200, 12: 456960, 13: 4009024, 16: 4377344000, 17: 51487228672}
 """OEIS A390360 and A392247."""
 
+EVEN_STARTERS = dict(enumerate((2, 4, 12, 56, 224, 960, 5760, 42816, 320512, 2366080, 20857088), 2))
+"""As two programs of others count them; those up to n = 8 are counted by brute force, too (test_families)."""
+
 
 def starter(n: int) -> Problem:
     return Problem.named("starter", n)
+
+
+def even_starter(n: int) -> Problem:
+    return Problem.named("even-starter", n)
 
 
 def cyclic_skolem(n: int) -> Problem:
@@ -43,7 +52,8 @@ def plan_of(problem: Problem, depth: int, seed: int = 0) -> NecklacePlan:
 @pytest.mark.parametrize(
     ("problem", "known"),
     [(starter(n), STARTERS[n]) for n in (8, 9, 11, 13)]
-    + [(cyclic_skolem(n), CYCLIC_SKOLEM[n]) for n in (8, 9, 13)],
+    + [(cyclic_skolem(n), CYCLIC_SKOLEM[n]) for n in (8, 9, 13)]
+    + [(even_starter(n), EVEN_STARTERS[n]) for n in (9, 12)],
     ids=str,
 )
 def test_published_numbers_by_several_sums(problem: Problem, known: int, seed: int) -> None:
@@ -54,7 +64,7 @@ def test_published_numbers_by_several_sums(problem: Problem, known: int, seed: i
 @pytest.mark.exhaustive
 @given(st.data())
 def test_each_depth_has_the_same_terms(data: st.DataObject) -> None:
-    problem = data.draw(st.sampled_from([starter(9), starter(10), cyclic_skolem(9)]))
+    problem = data.draw(st.sampled_from([starter(9), starter(10), cyclic_skolem(9), even_starter(10)]))
     depths, seed = METHODS["necklace"].depths(problem), data.draw(st.integers(0, 2))
     shallow, deep = (plan_of(problem, data.draw(st.sampled_from(depths)), seed) for _ in range(2))
     if shallow.depth > deep.depth:
@@ -95,10 +105,12 @@ def test_refuses_other_rows() -> None:
             MethodDoesNotApply, match=f"keeps a circle in 64 bits; {longer.places} places do not fit"
         ):
             find_method("miller", longer)
-    for longest in (starter(31), cyclic_skolem(32)):
+    with pytest.raises(MethodDoesNotApply, match="circles with at most 6 holes"):
+        find_method("necklace", Problem.parse("cyclic 1,3 empty 1 holes 6"))
+    for longest in (starter(31), cyclic_skolem(32), even_starter(32)):
         assert find_method("necklace", longest).refusal(longest) is None
         assert find_method("miller", longest).refusal(longest) is None
-    with pytest.raises(MethodDoesNotApply, match="at most one empty place"):
+    with pytest.raises(MethodDoesNotApply, match="at most one given place is empty"):
         find_method("necklace", Problem.from_differences([1, 3], 6, [1, 4], circle=True))
     for method in ("shifted", "shifted2", "polyphase", "godfrey"):
         with pytest.raises(
@@ -128,10 +140,36 @@ def test_the_widest_words_of_the_longest_circles(places: int, seed: int) -> None
         assert plan.evaluate(index) == exactly(plan, index)
 
 
-@given(st.integers(5, 64), st.integers(0, 3), st.data())
-def test_no_word_adds_more_than_the_bound(places: int, seed: int, data: st.DataObject) -> None:
+@st.composite
+def circles_with_holes(draw: st.DrawFn, places: st.SearchStrategy[int]) -> Problem:
+    """With any holes, all but one of them anywhere."""
+    m = draw(places)
+    colours = draw(st.integers(max(1, (m - MAX_HOLES + 1) // 2), m // 2))
+    differences = draw(st.permutations(range(1, m // 2 + 1)))[:colours]
+    loose = m - 2 * colours - 1
+    return Problem.from_differences(differences, m, [1] if loose >= 0 else [], circle=True, holes=max(0, loose))
+
+
+@given(circles_with_holes(st.integers(4, 11)), st.integers(0, 2))
+def test_all_holes_are_counted_at_once(problem: Problem, seed: int) -> None:
+    plan = plan_of(problem, 2, seed)
+    assert merge(plan, map(plan.evaluate, plan.tasks)).arrangements == arrangements(problem)
+
+
+@given(circles_with_holes(st.integers(58, 64)), st.integers(0, 3), st.integers(1, 3))
+def test_the_widest_words_of_circles_with_holes(problem: Problem, seed: int, index: int) -> None:
+    plan = plan_of(problem, 2, seed)
+    assert plan.evaluate(index) == exactly(plan, index)
+
+
+@given(
+    st.one_of(st.builds(full_circle, st.integers(5, 64)), circles_with_holes(st.integers(5, 64))),
+    st.integers(0, 3),
+    st.data(),
+)
+def test_no_word_adds_more_than_the_bound(problem: Problem, seed: int, data: st.DataObject) -> None:
     """Few signs of −1: then most factors are e_d or next to it.  Also with every second sign changed."""
-    plan = plan_of(full_circle(places), 2, seed)
+    places, plan = problem.places, plan_of(problem, 2, seed)
     word = sum(1 << place for place in data.draw(st.sets(st.integers(0, places - 1), max_size=4)))
     alternating = (2 << places) // 3 & (1 << places) - 1
     for each in (word, word ^ alternating):

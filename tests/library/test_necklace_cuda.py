@@ -20,8 +20,19 @@ from tests.library.programs import (
     require_same,
     text_of,
 )
-from tests.library.test_necklace import CYCLIC_SKOLEM, STARTERS, cyclic_skolem, exactly, starter
+from tests.library.test_necklace import (
+    CYCLIC_SKOLEM,
+    EVEN_STARTERS,
+    STARTERS,
+    cyclic_skolem,
+    even_starter,
+    exactly,
+    starter,
+)
 from tests.support.cases import exhaustive
+
+KNOWN = {"starter": STARTERS, "cyclic-skolem": CYCLIC_SKOLEM, "even-starter": EVEN_STARTERS}
+NEAR = Problem.parse("cyclic 1,2,4,5,6,7 empty 1 holes 2")
 
 
 def plan_of(problem: Problem, depth: int = 6, seed: int = 0) -> NecklacePlan:
@@ -44,7 +55,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     ("problem", "seed", "free"),
     [
         *((starter(8), 0, free) for free in (5, 6)),  # at depth 10 a task has less places than a head
-        (starter(10), 1, 5), (cyclic_skolem(9), 0, 6),
+        (starter(10), 1, 5), (cyclic_skolem(9), 0, 6), (even_starter(9), 1, 5), (NEAR, 1, 6),
         *exhaustive([(starter(10), 1, 6), (cyclic_skolem(9), 0, 5), (starter(2), 0, 5)]),
     ],
     ids=str,
@@ -66,8 +77,9 @@ def test_tasks_of_many_beginnings_on_the_host(free: int) -> None:
     require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), NecklaceLaunch(threads=64)))
 
 
-def test_the_widest_words_of_the_longest_circle_on_the_host() -> None:
-    plan = plan_of(starter(31), 2)
+@pytest.mark.parametrize("problem", [starter(31), even_starter(32)], ids=str)
+def test_the_widest_words_of_the_longest_circle_on_the_host(problem: Problem) -> None:
+    plan = plan_of(problem, 2)
     gpu = NecklaceOnGpu(plan, partial(_on_host, 5), NecklaceLaunch(threads=32))
     for index in (1, 2, 3):
         assert gpu.evaluate(index) == exactly(plan, index)
@@ -88,19 +100,25 @@ def test_the_smallest_tasks_of_long_circles_on_the_host(problem: Problem, free: 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("problem", [*map(starter, (2, 9, 14, 17)), *map(cyclic_skolem, (5, 16, 17))], **BY_NAME)
+@pytest.mark.parametrize(
+    "problem",
+    [*map(starter, (2, 9, 14, 17)), *map(cyclic_skolem, (5, 16, 17)), *map(even_starter, (2, 9, 12))],
+    **BY_NAME,
+)
 def test_published_numbers_on_the_gpu(problem: Problem, seed: int) -> None:
     plan = plan_of(problem, 4 + seed, seed)
     gpu = NecklaceOnGpu(plan, gpu_program())
     results = [gpu.evaluate(index) for index in plan.tasks]
-    assert merge(plan, results).published == (STARTERS if problem.empty else CYCLIC_SKOLEM)[problem.order]
+    assert merge(plan, results).published == KNOWN[problem.variant][problem.order]
     if problem.order < 15:
         assert results == [plan.evaluate(index) for index in plan.tasks]
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    "problem", [starter(28), starter(29), starter(31), cyclic_skolem(28), cyclic_skolem(32)], **BY_NAME
+    "problem",
+    [starter(28), starter(29), starter(31), cyclic_skolem(28), cyclic_skolem(32), even_starter(32)],
+    **BY_NAME,
 )
 def test_some_tasks_of_long_circles_on_the_gpu(problem: Problem) -> None:
     plan = plan_of(problem, 26, 1)

@@ -15,7 +15,7 @@ from langford.problem.variants import VARIANTS
 WORDS = [
     "7", "9 copies 3", "7 defect 3", "skolem 5", "skolem 9 copies 3", "hooked-langford 5", "hooked-skolem 6",
     "extended-skolem 5 hole 3", "near-skolem 5 missing 3", "hooked-near-skolem 4 missing 2", "hooked-rosa 5",
-    "extended-rosa 4 hole 2 second-hole 7", "starter 4", "rosa 4", "cyclic-skolem 5",
+    "extended-rosa 4 hole 2 second-hole 7", "starter 4", "rosa 4", "cyclic-skolem 5", "even-starter 5",
     "differences 1,3,4,6 over 9 empty 4", "cyclic 1,2,4 empty 1,4",
 ]  # fmt: skip
 

@@ -28,22 +28,22 @@ from langford.methods.polyphase.tables import OddLags, PolyphaseUBlock
 from langford.problem import Problem
 from tests.support.brute_force import arrangements, godfrey_sum, orbit
 from tests.support.cases import exhaustive
-from tests.support.problems import SMALL_SETS
+from tests.support.problems import FOLDED_SETS, SMALL_SETS
 
 
-@given(SMALL_SETS)
+@given(st.one_of(SMALL_SETS, FOLDED_SETS))
 @settings(max_examples=20)
 def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
     total = godfrey_sum(problem)
-    assert total == 4**problem.n * arrangements(problem)
+    assert total == 4**problem.n * arrangements(problem) * problem.orders
     for method in ("polyphase", "shifted", "shifted2", "godfrey"):
         if METHODS[method].refusal(problem) is None:
             plan = METHODS[method].plan(problem, 0)
             values = [plan.evaluate(index).value for index in plan.tasks]
-            assert sum(values) * 4**problem.n == total * plan.multiplier
+            assert sum(values) * 4**problem.n * problem.orders == total * plan.multiplier
 
 
-@given(SMALL_SETS, st.data())
+@given(st.one_of(SMALL_SETS, FOLDED_SETS), st.data())
 @settings(max_examples=40)
 def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> None:
     method = data.draw(st.sampled_from(sorted(METHODS)))
@@ -89,6 +89,7 @@ def summand(problem: Problem, signs: dict[int, int]) -> int:
 WIDE = [
     *(Problem.langford(n) for n in (16, 19, 20, 23, 24, 25, 27, 28, 31, 32)),
     *(Problem.skolem(n) for n in (24, 29, 32)),
+    Problem.parse("skolem 14 fold 2"),
     Problem.hooked_skolem(31),
 ]
 
@@ -128,7 +129,7 @@ def images(problem: Problem, signs: dict[int, int]) -> list[dict[int, int]]:
 @pytest.mark.parametrize(
     "problem",
     # Between the narrowest and the widest row: one whose lanes are split, and one of three products.
-    [WIDE[0], *exhaustive([Problem.langford(24), Problem.langford(27)]), WIDE[-1]],
+    [WIDE[0], *exhaustive([Problem.langford(24), Problem.langford(27)]), WIDE[-2], WIDE[-1]],
     ids=lambda problem: problem.name,
 )
 def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
@@ -155,7 +156,9 @@ def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
 
 
 # The kernel has three shapes for these rows; the last two share one.
-@pytest.mark.parametrize("problem", [*WIDE[:2], Problem.skolem(29), Problem.langford(32)], ids=str)
+@pytest.mark.parametrize(
+    "problem", [*WIDE[:2], Problem.skolem(29), Problem.langford(32), Problem.parse("skolem 14 fold 2")], ids=str
+)
 def test_godfrey_blocks_of_wide_rows(problem: Problem) -> None:
     plan = METHODS["godfrey"].plan(problem, 8)
     assert isinstance(plan, GodfreyPlan)

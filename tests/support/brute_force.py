@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from itertools import product
-from math import prod
+from math import factorial, prod
 
 from langford.problem import Problem
 
@@ -24,23 +25,26 @@ def arrangements(problem: Problem) -> int:
         return total
 
     if problem.circle:
-        return on_a_circle(sum(1 << d for d in problem.differences), problem.free_mask, problem.places)
-    return place(sorted(problem.differences, reverse=True), frozenset(problem.filled))
+        colours = sum(1 << d for d in problem.differences)
+        return on_a_circle(colours, problem.free_mask, problem.places, problem.loose)
+    told_apart = place(sorted(problem.differences, reverse=True), frozenset(problem.filled))
+    return told_apart // prod(map(factorial, Counter(problem.differences).values()))
 
 
 @cache
-def on_a_circle(differences: int, free: int, places: int) -> int:
-    """The number of ways to fill a circle, its last free place first.
+def on_a_circle(differences: int, free: int, places: int, holes: int = 0) -> int:
+    """The number of ways to fill a circle but for some holes, its last free place first.
 
     Bit d of ``differences`` stands for the difference d, bit k − 1 of ``free`` for place k.
     """
     if not free:
         return int(not differences)
     first = free.bit_length() - 1
+    left_empty = on_a_circle(differences, free ^ 1 << first, places, holes - 1) if holes else 0
     others = (place for place in range(first) if free >> place & 1)
     found = ((place, min(first - place, places + place - first)) for place in others)
-    return sum(
-        on_a_circle(differences ^ 1 << d, free ^ 1 << first ^ 1 << place, places)
+    return left_empty + sum(
+        on_a_circle(differences ^ 1 << d, free ^ 1 << first ^ 1 << place, places, holes)
         for place, d in found
         if differences >> d & 1
     )

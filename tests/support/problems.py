@@ -18,6 +18,16 @@ SMALL_SETS = st.sets(st.integers(1, 9), min_size=1, max_size=5).flatmap(
 )
 """Up to five differences, and up to two holes in the row."""
 
+FOLDED_SETS = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)]).flatmap(
+    lambda sizes: st.builds(
+        Problem.from_differences,
+        st.sets(st.integers(1, 7), min_size=sizes[1], max_size=sizes[1]),
+        empty=st.one_of(st.just(()), st.integers(1, 2 * sizes[0] * sizes[1] + 1).map(lambda hole: (hole,))),
+        fold=st.just(sizes[0]),
+    )
+)
+"""Up to six colours, two or three of each difference, and at most one hole in the row."""
+
 
 @st.composite
 def _circles(draw: st.DrawFn, most_places: int = 16) -> Problem:

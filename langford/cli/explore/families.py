@@ -7,13 +7,14 @@ import click
 from langford.cli.options.common import json_option
 from langford.cli.output import display
 from langford.problem.sequences import IN_WORDS
-from langford.problem.variants import COPIES, CYCLIC, DIFFERENCES, EMPTY, OVER, VARIANTS, Variant
+from langford.problem.variants import COPIES, CYCLIC, DIFFERENCES, EMPTY, FOLD, HOLES, OVER, VARIANTS, Variant
 
 INDEX = 5
 """The index of the example of a sequence."""
+SIZES = f"[{COPIES} S] [{FOLD} F] [{HOLES} H]"
 OF_SETS = {
-    f"{DIFFERENCES} D,D,… [{OVER} P] [{EMPTY} P,P,…] [{COPIES} S]": "any differences; places P,P,… stay empty",
-    f"{CYCLIC} D,D,… [{OVER} P] [{EMPTY} P,P,…]": "the same on a circle",
+    f"{DIFFERENCES} D,D,… [{OVER} P] [{EMPTY} P,P,…] {SIZES}": "any differences; places P,P,… stay empty",
+    f"{CYCLIC} D,D,… [{OVER} P] [{EMPTY} P,P,…] [{HOLES} H]": "the same on a circle",
 }
 
 
@@ -35,7 +36,8 @@ def families(as_json: bool) -> None:
     lines = [
         *_aligned(meanings),
         "",
-        f"{COPIES} S: S cubes of each colour, by default 2; N alone is langford N.",
+        f"{COPIES} S: S cubes of each colour, by default 2; {FOLD} F: each difference F times; {HOLES} H: H more",
+        "places stay empty, wherever they are.  N alone is langford N.",
         "By the number of a sequence in the OEIS and an index:",
         *_aligned(examples),
     ]
@@ -45,8 +47,8 @@ def families(as_json: bool) -> None:
 def _words(variant: Variant) -> str:
     named = [(each, f"{each.name} {letter}") for each, letter in zip(variant.parameters, "KL", strict=False)]
     parameters = (f" {words}" if each.default is None else f" [{words}]" for each, words in named)
-    copies = "" if variant.pairs_only else f" [{COPIES} S]"
-    return f"{variant.name} N{''.join(parameters)}{copies}"
+    sizes = "" if variant.pairs_only else f" {SIZES}"
+    return f"{variant.name} N{''.join(parameters)}{sizes}"
 
 
 def _aligned(lines: dict[str, str]) -> list[str]:

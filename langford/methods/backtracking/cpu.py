@@ -22,7 +22,7 @@ class BacktrackingOnCpu(ABC, Generic[AnyPlan]):
     def __init__(self, plan: AnyPlan) -> None:
         self.plan = plan
         if plan.depth < plan.problem.n:
-            with compiled_once(plan.method.name, plan.frees.ndim, plan.circle is not None):
+            with compiled_once(plan.method.name, plan.frees.ndim, plan.circle is not None, plan.folded is not None):
                 self.search(plan.frees[:0], plan.depth)
 
     @classmethod
@@ -50,7 +50,7 @@ class MillerOnCpu(BacktrackingOnCpu[MillerPlan]):
         """As :meth:`search`, with ``levels`` colours placed in order before the search goes by position."""
         plan = self.plan
         counted: tuple[int, int, int] = count_by_largest(
-            frees, plan.unplaced(depth), plan.problem.copies, plan.shapes, levels, plan.circle
+            frees, plan.unplaced(depth), plan.problem.copies, plan.shapes, levels, plan.circle, plan.folded
         )
         return counted
 

@@ -106,10 +106,12 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
             cores: threads that place the q colours, and compute meanwhile.
 
         Raises:
-            MethodDoesNotApply: a difference is too large for the kernel's words, or the row is a circle.
+            MethodDoesNotApply: a difference is too large for the kernel's words, the row is a circle, or several
+                colours have the same difference.
         """
-        if plan.circle is not None:
-            raise MethodDoesNotApply(f"{plan.method.name} on the GPU counts rows on a line; use --device cpu")
+        if plan.circle is not None or plan.folded is not None:
+            rows = "rows on a line" if plan.circle is not None else "rows with each difference once"
+            raise MethodDoesNotApply(f"{plan.method.name} on the GPU counts {rows}; use --device cpu")
         self._plan, self._cores = plan, cores
         self.settings = settings or SearchSettings()
         self.on_gpu = self.on_cores = 0

@@ -18,7 +18,7 @@ from langford.errors import BadInput, BadSeed, MethodDoesNotApply, whole
 from langford.kernels.cpu.compiled import compiled_once
 from langford.methods.backtracking import Miller
 from langford.methods.backtracking.kernels.backtrack import random_walks
-from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random
+from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, folded_of
 from langford.problem import Problem
 
 EXACT_COLOURS = 9
@@ -72,10 +72,11 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
         order.shapes(problem),
         switch - 1,
     )
-    with compiled_once("walk", tree[0].ndim, problem.circle, of="random walks"):
-        random_walks(*tree, 1, np.uint64(seed), circle_of(problem))
-    leaves, _ = random_walks(*tree, walks, np.uint64(seed), circle_of(problem))
-    published = (leaves * order.weight + problem.self_mirrored) / problem.images
+    with compiled_once("walk", tree[0].ndim, problem.circle, problem.fold > 1, of="random walks"):
+        random_walks(*tree, 1, np.uint64(seed), circle_of(problem), folded_of(problem))
+    leaves, _ = random_walks(*tree, walks, np.uint64(seed), circle_of(problem), folded_of(problem))
+    arrangements = leaves * (order.weight / order.orders(switch))
+    published = (arrangements + problem.self_mirrored) / problem.images
     fruitful = int(np.count_nonzero(leaves))
     error = float(published.std(ddof=1)) / sqrt(walks) if fruitful >= MIN_FRUITFUL else float("inf")
     return Estimate(float(published.mean()), error, walks, fruitful)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
 from random import Random
 
 from langford.errors import MethodDoesNotApply, TooExpensive
@@ -34,7 +35,7 @@ def iterate(problem: Problem) -> Iterator[Arrangement]:
     if problem.obstruction:
         return
     _require_reach(problem)
-    for placed in _extend(problem, problem.free_mask, _all_unused(problem)):
+    for placed in _extend(problem, problem.free_mask, _unplaced(problem)):
         arrangement = _labelled(problem, placed)
         if all(arrangement <= image for image in _images(problem, arrangement)):
             yield arrangement
@@ -51,8 +52,20 @@ def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
     if problem.circle:
         apart = {name: (d, problem.places - d) for name, d in colours.items()}
         return all(len(taken) == 2 and taken[1] - taken[0] in apart[name] for name, taken in cubes.items())
-    copies = range(problem.copies)
-    return all(taken == [taken[0] + colours[name] * copy for copy in copies] for name, taken in cubes.items())
+    return all(_in_groups(problem, colours[name], set(taken)) for name, taken in cubes.items())
+
+
+def _in_groups(problem: Problem, difference: int, places: set[int]) -> bool:
+    """Whether places are those of ``fold`` groups of cubes with a difference."""
+    if len(places) != problem.copies * problem.fold:
+        return False
+    while places:
+        first = min(places)
+        group = {first + difference * copy for copy in range(problem.copies)}
+        if not group <= places:
+            return False
+        places -= group
+    return True
 
 
 def is_uniform(problem: Problem) -> bool:
@@ -115,30 +128,31 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
 
     from langford.kernels.cpu.compiled import compiled_once
     from langford.methods.backtracking.kernels.backtrack import count_by_largest
-    from langford.methods.backtracking.order import SearchOrder, circle_of, rows_of
+    from langford.methods.backtracking.order import SearchOrder, circle_of, folded_of, rows_of
 
     shapes, circle = SearchOrder.of(problem).shapes(problem), circle_of(problem)
 
     @cache
-    def ways(free: int, unused: int) -> int:
-        left = np.array([d for d in problem.differences if unused >> d & 1], np.int64)
-        return (
-            int(count_by_largest(rows_of([free], problem), left, problem.copies, shapes, 0, circle)[0])
-            if unused
-            else 1
-        )
+    def ways(free: int, unplaced: tuple[int, ...]) -> int:
+        colours = np.array([d for d in unplaced if d], np.int64)
+        holes = combinations((place for place in range(problem.places) if free >> place & 1), unplaced.count(0))
+        frees = rows_of([free ^ sum(1 << place for place in chosen) for chosen in holes], problem)
+        if not len(colours):
+            return len(frees)
+        return int(count_by_largest(frees, colours, problem.copies, shapes, 0, circle, folded_of(problem))[0])
 
-    with compiled_once("draws", rows_of([problem.free_mask], problem).ndim, circle is not None, of="random draws"):
-        ways(problem.free_mask, _all_unused(problem))
+    kind = rows_of([problem.free_mask], problem).ndim, circle is not None, problem.fold > 1
+    with compiled_once("draws", *kind, of="random draws"):
+        ways(problem.free_mask, _unplaced(problem))
     while True:
-        free, unused, placed = problem.free_mask, _all_unused(problem), []
-        while unused:
-            options = list(_covering(problem, free, unused))
-            weights = [ways(free ^ mask, unused ^ 1 << d) for d, mask in options]
+        free, unplaced, placed = problem.free_mask, _unplaced(problem), []
+        while unplaced:
+            options = list(_covering(problem, free, unplaced))
+            weights = [ways(free ^ mask, _without(unplaced, d)) for d, mask in options]
             if not any(weights):
                 raise TooExpensive(f"{problem} has no arrangement to draw")
             placed.append(random.choices(options, weights)[0])
-            free, unused = free ^ placed[-1][1], unused ^ 1 << placed[-1][0]
+            free, unplaced = free ^ placed[-1][1], _without(unplaced, placed[-1][0])
         yield _labelled(problem, tuple(placed))
 
 
@@ -146,21 +160,26 @@ def _searched(problem: Problem, random: Random) -> Iterator[Arrangement]:
     """First finds of randomised searches, each abandoned after PATIENCE steps."""
     while True:
         left = [PATIENCE]
-        placed = next(_extend(problem, problem.free_mask, _all_unused(problem), random, left), None)
+        placed = next(_extend(problem, problem.free_mask, _unplaced(problem), random, left), None)
         if placed is not None:
             yield _labelled(problem, placed)
         elif left[0] >= 0:
             raise TooExpensive(f"{problem} has no arrangement to draw")  # all were tried
 
 
-def _all_unused(problem: Problem) -> int:
-    """Bit d for difference d."""
-    return sum(1 << d for d in problem.differences)
+def _unplaced(problem: Problem) -> tuple[int, ...]:
+    """The differences of all colours, and a 0 for each hole that may be anywhere: a colour of one cube."""
+    return (0,) * problem.loose + problem.differences
+
+
+def _without(unplaced: tuple[int, ...], difference: int) -> tuple[int, ...]:
+    at = unplaced.index(difference)
+    return unplaced[:at] + unplaced[at + 1 :]
 
 
 def _images(problem: Problem, arrangement: Arrangement) -> Iterator[Arrangement]:
     """The arrangements that the literature counts as the same one."""
-    if problem.mirrored:
+    if problem.up_to and not problem.circle:
         yield arrangement[::-1]
     if problem.circle and not problem.empty:
         twice = arrangement * 2
@@ -169,9 +188,15 @@ def _images(problem: Problem, arrangement: Arrangement) -> Iterator[Arrangement]
             yield turned[::-1]
 
 
-def _covering(problem: Problem, free: int, unused: int) -> Iterator[tuple[int, int]]:
-    """(difference, mask) of every way in which an unused colour can cover the lowest free place."""
+def _covering(problem: Problem, free: int, unplaced: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """(difference, mask) of every way in which an unplaced colour, or a hole, can cover the lowest free place."""
     lowest = (free & -free).bit_length() - 1
+    unused = 0
+    for d in unplaced:
+        unused |= 1 << d
+    if unused & 1:
+        yield 0, 1 << lowest
+        unused ^= 1
     if problem.circle:
         others = (place for place in range(lowest + 1, problem.places) if free >> place & 1)
         apart = ((min(place - lowest, problem.places + lowest - place), place) for place in others)
@@ -188,13 +213,17 @@ def _covering(problem: Problem, free: int, unused: int) -> Iterator[tuple[int, i
 
 
 def _extend(
-    problem: Problem, free: int, unused: int, random: Random | None = None, patience: list[int] | None = None
+    problem: Problem,
+    free: int,
+    unplaced: tuple[int, ...],
+    random: Random | None = None,
+    patience: list[int] | None = None,
 ) -> Iterator[tuple[tuple[int, int], ...]]:
     """Depth-first completions as (difference, mask) pairs; gives up when patience runs out."""
-    if not unused:
+    if not unplaced:
         yield ()
         return
-    options = list(_covering(problem, free, unused))
+    options = list(_covering(problem, free, unplaced))
     if random:
         random.shuffle(options)
     for d, mask in options:
@@ -202,7 +231,7 @@ def _extend(
             patience[0] -= 1
             if patience[0] < 0:
                 return
-        for below in _extend(problem, free ^ mask, unused ^ 1 << d, random, patience):
+        for below in _extend(problem, free ^ mask, _without(unplaced, d), random, patience):
             yield ((d, mask), *below)
 
 
@@ -210,6 +239,6 @@ def _labelled(problem: Problem, placed: tuple[tuple[int, int], ...]) -> Arrangem
     row = [0] * problem.places
     for d, mask in placed:
         for place in range(problem.places):
-            if mask >> place & 1:
+            if d and mask >> place & 1:
                 row[place] = problem.label(d)
     return tuple(row)

@@ -6,7 +6,10 @@ the left of their mirror image: every arrangement that is reached counts for two
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
+from math import factorial, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,11 @@ from langford.problem import Problem
 def circle_of(problem: Problem) -> int | None:
     """The number of places of a circle, as the kernels take it; None for a line."""
     return problem.places if problem.circle else None
+
+
+def folded_of(problem: Problem) -> bool | None:
+    """True where several colours have the same difference, as the kernels take it; otherwise None."""
+    return True if problem.fold > 1 else None
 
 
 def colours_in_order(n: int) -> int:
@@ -60,15 +68,25 @@ class SearchOrder:
         if problem.mirrored:
             for d in largest_first:
                 if all(mask != problem.mirror(mask) for mask in problem.placements(d)):
-                    return cls((d, *(other for other in largest_first if other != d)), 2, True)
+                    rest = list(largest_first)
+                    rest.remove(d)
+                    return cls((d, *rest), 2, True)
         return cls(largest_first, 1, False)
 
     def roots(self, problem: Problem) -> NDArray[np.uint64]:
-        """Free masks after the first colour (see :func:`rows_of`)."""
+        """Free masks after the first colour, with each choice of the loose holes (see :func:`rows_of`)."""
         masks = problem.placements(self.differences[0])
         if self.halved:
             masks = [mask for mask in masks if mask < problem.mirror(mask)]
-        return rows_of([problem.free_mask ^ mask for mask in masks], problem)
+        holes = [sum(1 << place - 1 for place in chosen) for chosen in combinations(problem.filled, problem.loose)]
+        frees = [problem.free_mask ^ mask ^ hole for mask in masks for hole in holes if not mask & hole]
+        return rows_of(frees, problem)
+
+    def orders(self, in_order: int) -> int:
+        """In how many ways the colours of an arrangement can be placed, the first ``in_order`` of them one after
+        another and the others without an order."""
+        last = Counter(self.differences[in_order:])
+        return prod(factorial(number) // factorial(last[d]) for d, number in Counter(self.differences).items())
 
     def shapes(self, problem: Problem) -> NDArray[np.uint64]:
         """The cubes of a colour with difference d from bit 0, for d below 64; 0 for no colour."""

@@ -12,7 +12,13 @@ from langford.arithmetic.residue import MODULUS
 from langford.errors import BadDepth
 from langford.kernels.cpu.compiled import compiled_once
 from langford.methods.backtracking.kernels.backtrack import count_starts, feasible, random_walks
-from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, colours_in_order
+from langford.methods.backtracking.order import (
+    SearchOrder,
+    circle_of,
+    colours_at_random,
+    colours_in_order,
+    folded_of,
+)
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
@@ -31,12 +37,11 @@ class BacktrackingPlan(Plan):
     Attributes:
         order: the order of the search.
         shapes: the cubes of a colour with difference d from bit 0 (SearchOrder.shapes).
-        circle: order.circle_of the problem.
+        circle, folded: order.circle_of and order.folded_of the problem.
         frees: the free places of each task, uint64[tasks] or uint64[tasks, 2] (order.rows_of).
         nodes_per_node: nodes that the method visits for one of plain backtracking.
     """
 
-    multiplier = 1
     nodes_per_node = 1.0
 
     def __init__(self, method: Method, problem: Problem, depth: int) -> None:
@@ -44,7 +49,8 @@ class BacktrackingPlan(Plan):
         super().__init__(method, problem, depth)
         self.order = SearchOrder.of(problem)
         self.shapes = self.order.shapes(problem)
-        self.circle = circle_of(problem)
+        self.circle, self.folded = circle_of(problem), folded_of(problem)
+        self.multiplier = self.order.orders(self.in_order)
         self.frees = self.order.roots(problem)
         with compiled_once("backtracking-plan", self.frees.ndim, self.circle is not None, of=self.method.name):
             for placed in range(1, depth):
@@ -73,7 +79,7 @@ class BacktrackingPlan(Plan):
         """Estimates of the ways to place the first ``colours``, and of the nodes below the first ``at_random``."""
         ways, nodes = random_walks(
             self.order.roots(self.problem), self.unplaced(1)[: colours - 1], self.problem.copies, self.shapes,
-            at_random - 1, WALKS, np.uint64(1), self.circle,
+            at_random - 1, WALKS, np.uint64(1), self.circle, self.folded,
         )  # fmt: skip
         return float(ways.mean()), float(nodes.mean())
 
@@ -94,6 +100,11 @@ class BacktrackingPlan(Plan):
     @abstractmethod
     def levels(self, depth: int) -> int:
         """How many colours below ``depth`` are placed in order, before the method places the rest its own way."""
+
+    @property
+    def in_order(self) -> int:
+        """How many colours are placed one after another, so that those with one difference are told apart."""
+        return self.depth + self.levels(self.depth)
 
     def place(self, frees: NDArray[np.uint64], depth: int) -> NDArray[np.uint64]:
         """The free masks after one more colour, where ``depth`` are placed; uint64[·] or uint64[·, 2]."""
@@ -133,12 +144,16 @@ class RegularPlan(BacktrackingPlan):
     nodes_per_node = 20.0
 
     def __init__(self, method: Method, problem: Problem, depth: int, test_free: int = TEST_FREE) -> None:
-        super().__init__(method, problem, depth)
         self.test_free = min(test_free, problem.n - depth)
+        super().__init__(method, problem, depth)
 
     def levels(self, depth: int) -> int:
         """All but the test-free colours."""
         return self.problem.n - self.test_free - depth
+
+    @property
+    def in_order(self) -> int:
+        return self.problem.n
 
     def assigned(self) -> list[list[int]]:
         """Placements on the empty row of each test-free colour but the last, as masks."""

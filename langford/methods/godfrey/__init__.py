@@ -39,6 +39,8 @@ class Godfrey(Method):
     def limit(self, problem: Problem) -> str | None:
         if problem.copies != 2:
             return "the algebraic methods count pairs only"
+        if problem.loose:
+            return "it counts rows whose empty places are given"
         if widths.sum_bound(problem) > MAX_SUM:
             return f"godfrey packs sums of at most {MAX_SUM} terms; the row is too long"
         if 2 * problem.n > MAX_DEPTH + MAX_FREE:

@@ -30,7 +30,7 @@ class GodfreyOnCpu:
         self._packing = packing = Packing.of(problem, LANES, least=1)
         compile_time = (
             packing.words, packing.vanishing, max(MIN_SUM_BITS, widths.sum_bound(problem).bit_length()),
-            limbs.word_count(plan.product_bound),
+            limbs.word_count(plan.product_bound), problem.fold,
         )  # fmt: skip
         self._kernel = build_gray_sum(*compile_time)
         # Block places sit in the middle, where they have most neighbours in common.

@@ -53,8 +53,8 @@ class GodfreyOnGpu:
         block, free = inner[::-1][:bits], inner[: len(inner) - bits]
         product_words = -(-plan.product_bound.bit_length() // 64)
         definitions: Definitions = {
-            "SUMS": len(problem.differences), "DIFFERENCES": list(problem.differences),
-            "LINKS": [int(packing.links[d]) for d in problem.differences],
+            "SUMS": len(problem.different), "DIFFERENCES": list(problem.different), "FOLD": problem.fold,
+            "LINKS": [int(packing.links[d]) for d in problem.different],
             "WORDS": packing.words, "VANISHING": packing.vanishing,
             "FILLED": problem.free_mask, "BLOCK": bits, "BLOCK_PLACES": [*block, 0],
             "GROUPS": -(-len(problem.differences) // GROUP), "PRODUCT_WORDS": product_words,

@@ -2,7 +2,8 @@
 
 For x ∈ {±1} on the 2n filled places, Σ_x Π x_k Π_d S_d(x) = 2^{2n} N with
 S_d = Σ_k x_k x_{k+d} and N the number of arrangements (M. Godfrey, 2002; Loiseau's thesis
-§1.3).  Tasks fix the signs of p outer places, taken alternately from both ends.  Negating
+§1.3).  Where colours have the same difference, the sum is N times the number of their orders.
+Tasks fix the signs of p outer places, taken alternately from both ends.  Negating
 all signs, negating those of the odd places (where the count can be non-zero) and the mirror
 map prefixes to prefixes: one task stands for each class, weighted with its size.
 """
@@ -36,7 +37,7 @@ class GodfreyPlan(Plan):
 
     def __init__(self, method: Method, problem: Problem, depth: int) -> None:
         super().__init__(method, problem, depth)
-        self.multiplier = 2 ** (2 * problem.n)
+        self.multiplier = problem.orders << 2 * problem.n
         places = outside_in(problem)
         self._fixed_places, self.inner_places = places[:depth], places[depth:]
         self.prefixes, self._weights = _prefix_classes(problem, self._fixed_places)

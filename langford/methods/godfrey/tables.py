@@ -30,8 +30,8 @@ class Packing:
     @classmethod
     def of(cls, problem: Problem, word_bytes: int, least: int = 0) -> Packing:
         """``least``: words of each kind that there are at least."""
-        even = [d for d in problem.differences if problem.terms[d] % 2 == 0]
-        odd = [d for d in problem.differences if problem.terms[d] % 2]
+        even = [d for d in problem.different if problem.terms[d] % 2 == 0]
+        odd = [d for d in problem.different if problem.terms[d] % 2]
         vanishing, steady = (max(least, -(-len(sums) // word_bytes)) for sums in (even, odd))
         links = np.full(max(problem.differences) + 1, -1, np.int64)
         links[even] = np.arange(len(even))

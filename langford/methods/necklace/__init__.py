@@ -1,11 +1,11 @@
-"""The sum over binary necklaces, for rows on a circle without an empty place or with one."""
+"""The sum over binary necklaces, for rows on a circle with no empty place but one and any others."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
-from langford.methods.necklace.limits import MAX_DEPTH, MAX_PLACES, MIN_FREE, TASK_PLACES
+from langford.methods.necklace.limits import MAX_DEPTH, MAX_HOLES, MAX_PLACES, MIN_FREE, TASK_PLACES
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
@@ -34,7 +34,9 @@ class Necklace(Method):
         if not problem.circle:
             return "it counts rows on a circle, not on a line"
         if len(problem.empty) > 1:
-            return "it counts circles with at most one empty place"
+            return "it counts circles on which at most one given place is empty"
+        if problem.loose >= MAX_HOLES:
+            return f"it counts circles with at most {MAX_HOLES} holes"
         if problem.places > MAX_PLACES:
             return f"it counts circles of at most {MAX_PLACES} places, not {problem.places}"
         return None

@@ -24,7 +24,7 @@ class NecklaceOnCpu:
         self._plan = plan
         words = limbs.word_count(plan.term_bound)
         self._kernel = build_necklace_sum(words)
-        self._tables = np.array([0, *plan.targets], np.int64), vanishing().reshape(-1)
+        self._tables = plan.holes, np.array(plan.targets, np.int64), vanishing().reshape(-1)
         with compiled_once("necklace", words):
             self._sum(1, 0, -1)
 

@@ -12,6 +12,7 @@ from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
+from langford.methods.necklace.limits import NONE
 from langford.methods.necklace.plan import NecklacePlan
 from langford.result import PartialResult
 
@@ -35,8 +36,8 @@ class NecklaceOnGpu:
         launch = launch or NecklaceLaunch()
         term_words = limbs.word_count(plan.term_bound)
         definitions: Definitions = {
-            "PLACES": plan.problem.places, "TARGETS": [0, *plan.targets], "TERM_WORDS": term_words,
-            "THREADS": launch.threads,
+            "PLACES": plan.problem.places, "HOLES": plan.holes, "TARGETS": plan.targets, "NONE": NONE,
+            "TERM_WORDS": term_words, "THREADS": launch.threads,
         }  # fmt: skip
         self._limbs = 2 * term_words
         self.program = compiler(source_of(KERNELS / "necklace.cu", definitions), "necklace", launch.threads)

@@ -1,14 +1,14 @@
 """The split of the sum over binary necklaces.
 
 x is a sequence of signs on the circle of m places, D_d(x) the number of places k with x_k ≠ x_(k+d), which is even,
-and e_d any integer.  P is the product of all signs and W their sum; d runs from 1 to ⌊m/2⌋, which are all
-differences.  The number N of arrangements satisfies
+and e_d any integer.  P is the product of all signs, and W their sum, or half of it for even m.  h places are empty,
+one of which is given, and N is the number of arrangements:
 
-    2 m N = Σ_x P(x) W(x) Π_d (e_d − D_d(x)/2)    where one place is empty,
-      2 N = Σ_x P(x) Π_d (e_d − D_d(x)/2)         where none is.
+    Σ_x P(x) W(x)^h Π_d (e_d − D_d(x)/2) = 2 μ N,    μ = 2^(h − 1) (h − 1)! m for odd m, 1 for h = 0,
 
-For a factor is (A_d + c)/4, where A_d = m − 2 D_d is the periodic autocorrelation of x; what a constant c adds to
-the product has a degree too low to count.  (Of d = m/2 the circle has half as many pairs; A_d counts each twice.)
+and otherwise (h − 1)! m where d = m/2 is a difference, and half of that where it is not.  For a factor is
+(A_d + c)/4, where A_d = m − 2 D_d is the periodic autocorrelation of x; what a constant c adds to the product has a
+degree too low to count.  docs/methods.md has the proof.
 
 The terms do not change when the circle is turned, nor when all signs do.  So they belong to the necklace of the
 changes y_k = x_k ⊕ x_(k−1), of which a representative counts as often as it has different rotations: of those that
@@ -17,14 +17,14 @@ begin with a 1, the smallest one as a number.  Behind its first 1 it has a longe
 
 from __future__ import annotations
 
-from math import prod
+from math import factorial, prod
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic.residue import residue
-from langford.methods.necklace.limits import MIN_FREE
+from langford.methods.necklace.limits import MIN_FREE, NONE
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
@@ -40,7 +40,8 @@ class NecklacePlan(Plan):
         gaps: length of the longest gap of each task, int64[tasks].
         prefixes: the words of all tasks with 0 in the free places, ascending, uint64[tasks].
         free: number of free places, the last ones, int64[tasks].
-        targets: the e_d, by d from 1.
+        targets: the e_d, by d up to m/2; NONE for those that are not a difference.
+        holes: h.
         term_bound: largest size of what a word adds.
         sum_bound: an upper bound of the size of every sum.
     """
@@ -48,10 +49,16 @@ class NecklacePlan(Plan):
     def __init__(self, method: Method, problem: Problem, depth: int, seed: int = 0) -> None:
         super().__init__(method, problem, depth, seed)
         m = problem.places
-        self.multiplier = m if m % 2 else 1
-        self.targets = chosen_targets(m, seed)
+        self.holes = len(problem.empty) + problem.loose
+        self.multiplier = factorial(self.holes - 1) * m if self.holes else 1
+        if m % 2:
+            self.multiplier <<= self.holes - 1
+        elif problem.differences[-1] < m // 2:
+            self.multiplier //= 2
+        self.targets = chosen_targets(problem, seed)
         self.gaps, self.prefixes, self.free, self.work = _prefixes(m, depth)
-        self.term_bound = m * m * prod(max(e, m // 2 - e) for e in self.targets)
+        factors = prod(max(e, m // 2 - e) for e in self.targets if e != NONE)
+        self.term_bound = m * self.weight(0) ** self.holes * factors
         self.sum_bound = self.term_bound << m
 
     def owners(self, other: Plan) -> NDArray[np.int64] | None:
@@ -78,21 +85,26 @@ class NecklacePlan(Plan):
         return PartialResult(0, sum(terms), residue(residues), len(terms) - terms.count(0))
 
     def term(self, word: int) -> int:
-        """P W Π (e_d − D_d/2) or P Π (e_d − D_d/2) of a word."""
+        """P W^h Π (e_d − D_d/2) of a word."""
         m, ones = self.problem.places, word.bit_count()
-        turned = [(word >> d | word << m - d) & (1 << m) - 1 for d in range(1, m // 2 + 1)]
-        factors = (e - (word ^ other).bit_count() // 2 for e, other in zip(self.targets, turned, strict=True))
-        signs = -1 if ones % 2 else 1
-        return signs * (m - 2 * ones if m % 2 else 1) * prod(factors)
+        turned = {d: (word >> d | word << m - d) & (1 << m) - 1 for d in self.problem.differences}
+        factors = (self.targets[d] - (word ^ other).bit_count() // 2 for d, other in turned.items())
+        weights = prod([self.weight(ones)] * self.holes)
+        return (-1 if ones % 2 else 1) * weights * prod(factors)
+
+    def weight(self, ones: int) -> int:
+        """W of a word with so many signs of −1."""
+        m = self.problem.places
+        return m - 2 * ones if m % 2 else m // 2 - ones
 
 
-def chosen_targets(places: int, seed: int) -> list[int]:
-    """The e_d: those next to m/4, where most sequences have a factor of 0; or near them, by the seed."""
-    nearest = (places + 2) // 4
-    if not seed:
-        return [nearest] * (places // 2)
+def chosen_targets(problem: Problem, seed: int) -> list[int]:
+    """The e_d by d, see :class:`NecklacePlan`: those next to m/4, where most sequences have a factor of 0; or near
+    them, by the seed."""
+    nearest, half = (problem.places + 2) // 4, problem.places // 2
     random = Random(seed)  # of its methods only random() gives the same numbers in every version of Python
-    return [nearest - 1 + int(3 * random.random()) for _ in range(places // 2)]
+    drawn = [nearest - 1 + int(3 * random.random()) if seed else nearest for _ in range(half)]
+    return [NONE, *(e if d in problem.differences else NONE for d, e in enumerate(drawn, 1))]
 
 
 def rotations(places: int, word: int) -> int:

@@ -68,6 +68,8 @@ def components(problem: Problem) -> PolyphaseComponents:
     """
     if problem.copies != 2:
         raise MethodDoesNotApply("the algebraic methods count pairs only")
+    if problem.loose:
+        raise MethodDoesNotApply("it counts rows whose empty places are given")
     odd_places = [place // 2 for place in problem.filled if place % 2]
     even_places = [place // 2 - 1 for place in problem.filled if place % 2 == 0]
     for run in (odd_places, even_places):

@@ -13,7 +13,7 @@ rev u) where the row has one.  So with u over H-classes, v over K-classes and c(
 K-class of u,
 
     Σ_{u: H-classes} Σ_{v: K-classes} f(v, c(u)) |H u| |K v| F(u, v)
-        = factor · 8 · T / 2^even,         T = 2^filled · arrangements
+        = factor · 8 · T / 2^even,         T = 2^filled · orders · arrangements
 
 where with a mirror f = 2 for v < c(u), 1 for v = c(u), 0 above and factor = 1; without one
 f = 2 always and factor = 2.
@@ -52,7 +52,7 @@ class PolyphasePlan(Plan):
         super().__init__(method, problem, depth)
         self.split = split = components(problem)
         self.even_table = EvenTable.of(split)
-        self.multiplier = (1 if split.mirrored else 2) * IMAGES * 2 ** (2 * problem.n - len(split.even))
+        self.multiplier = (1 if split.mirrored else 2) * IMAGES * problem.orders << 2 * problem.n - len(split.even)
         self.v_bits = 2 * (depth // 4)
         self.u_bits = depth - self.v_bits
         self.inner_v_bits = split.v_length - self.v_bits

@@ -39,11 +39,12 @@ class Sums(Forms):
 
     @cached_property
     def all(self) -> tuple[Form, ...]:
-        return tuple(self._form(d) for d in self.problem.differences)
+        return tuple(self._form(d, again) for d, again in self.factors)
 
-    def _form(self, d: int) -> Form:
+    def _form(self, d: int, again: int) -> Form:
         pairs, once = terms_of(self.problem, d)
-        return Form.of(d, pairs, {place: random_sign(self.seed, d, min(self.images(d, place))) for place in once})
+        signs = {place: random_sign(self.seed, d, min(self.images(d, place)), again) for place in once}
+        return Form.of(d, pairs, signs)
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Differences(Forms):
     def all(self) -> tuple[Form, ...]:
         drafts = [self._draft(d) for d in self.problem.differences]
         signs = [
-            [random_sign(self.seed, draft.difference, min(orbit)) for orbit in draft.orbits] for draft in drafts
+            [random_sign(self.seed, d, min(orbit), again) for orbit in draft.orbits]
+            for (d, again), draft in zip(self.factors, drafts, strict=True)
         ]
         if self.chosen:
             name = f"{self.problem.name} {self.seed}"

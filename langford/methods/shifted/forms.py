@@ -12,6 +12,7 @@ sum over all points stays the same.)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -77,9 +78,10 @@ def terms_of(problem: Problem, difference: int) -> tuple[tuple[tuple[int, int], 
     return pairs, once
 
 
-def random_sign(seed: int, difference: int, place: int) -> int:
-    """+1 or −1, the same on every machine."""
-    return 1 - 2 * (sha256(f"{seed} {difference} {place}".encode()).digest()[0] & 1)
+def random_sign(seed: int, difference: int, place: int, again: int = 0) -> int:
+    """+1 or −1, the same on every machine; other ones for each further factor of a difference."""
+    words = f"{seed} {difference} {place}" + (f" {again}" if again else "")
+    return 1 - 2 * (sha256(words.encode()).digest()[0] & 1)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Forms(ABC):
     @property
     @abstractmethod
     def all(self) -> tuple[Form, ...]:
-        """One form for each difference, ascending."""
+        """One form for each colour, by ascending differences."""
 
     @property
     def fixed(self) -> int | None:
@@ -125,6 +127,11 @@ class Forms(ABC):
     @property
     def odd(self) -> list[Form]:
         return [form for form in self.all if form.difference % 2]
+
+    @property
+    def factors(self) -> Iterator[tuple[int, int]]:
+        """The difference of each factor, and how many factors before it have the same one."""
+        return ((d, k % self.problem.fold) for k, d in enumerate(self.problem.differences))
 
     def images(self, difference: int, place: int) -> set[int]:
         """The places that share the sign of a place in ℓ_d: those that symmetries of the row map it to."""

@@ -4,7 +4,8 @@ With f_d the shifted factors (:mod:`langford.methods.shifted.forms`),
 
     ±N = Σ_x (Π x_k) Π_d f_d / 4           over all 2^(2n) sign vectors x = (u, v)
 
-exactly; the sign is taken in, and the multiplier is 1.  (Where a place is fixed the sum is over all others.)  A
+exactly; the sign is taken in, and the multiplier is 1, or the number of orders of the colours that have one
+difference.  (Where a place is fixed the sum is over all others.)  A
 task fixes the outer elements of u and those of v, each up to reversal where u and v can be read backwards (then
 all of a task's u's come with their reversed images, which share the even factors).  Where the row has a mirror, the
 summand is symmetric in the two packed integers: one task stands for a pair of classes in both orders, with weight
@@ -54,7 +55,7 @@ class ShiftedPlan(Plan):
         self._forms = forms
         self.outline = forms.outline(problem)
         self.components, self.shape = self.outline.components, ShiftedShape.of(self.outline)
-        self.multiplier = 1
+        self.multiplier = problem.orders
         self.prefix_bits = depth // 2
         self.product_bound = prod(max(1, form.bound) for form in self.outline.all)
         self.sum_bound = widths.points(problem) * self.product_bound

@@ -38,6 +38,8 @@ class ShiftedShape:
         problem = forms.problem
         if problem.copies != 2:
             raise MethodDoesNotApply("the algebraic methods count pairs only")
+        if problem.loose:
+            raise MethodDoesNotApply("it counts rows whose empty places are given")
         _require(problem.n <= MAX_N, f"at most {MAX_N} colours")
         _require(problem.places <= MAX_ROW, f"a row of at most {MAX_ROW} places")
         # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32, four in 64.

@@ -121,17 +121,70 @@ def fill(free, unused, shapes, rows, words, circle=None):
             free, unused, fitting = rest, left, next_fitting
 
 
+@part
+def colours_of(order):
+    """Some colours as :func:`fill_with` takes them: (bits of a word, numbers by difference, int64[64])."""
+    unused, left = np.uint64(0), np.zeros(64, np.int64)
+    for difference in order:
+        unused |= _ONE << np.uint64(difference)
+        left[difference] += 1
+    return unused, left
+
+
+@part
+def fill_with(free, colours, shapes, rows, words, circle=None, folded=None):
+    """As :func:`fill`, with colours that may have the same difference, and are not told apart."""
+    unused, left = colours
+    if folded is not None:
+        return fill_folded(free, unused, left, shapes, rows, words)
+    return fill(free, unused, shapes, rows, words, circle)
+
+
+@part
+def fill_folded(free, unused, left, shapes, rows, words):
+    """As :func:`fill`, with ``left`` colours of each difference, which are all there again in the end."""
+    ways = nodes = level = 0
+    free = down(free, lowest(free))
+    fitting = first_word(free) & unused
+    while True:
+        if not fitting:
+            if level == 0:
+                return ways, nodes
+            level -= 1
+            free, fitting = load(rows, level), words[1, level]
+            left[words[0, level]] += 1
+            unused |= _ONE << words[0, level]
+            continue
+        difference = np.uint64(trailing_zero_bits(fitting))
+        fitting &= fitting - _ONE
+        shape = load(shapes, difference)
+        if not same(both(free, shape), shape):
+            continue
+        nodes += 1
+        rest = either(free, shape)
+        if not some(rest):
+            ways += 1
+            continue
+        store(rows, level, free)
+        words[0, level], words[1, level] = difference, fitting
+        level += 1
+        left[difference] -= 1
+        if not left[difference]:
+            unused ^= _ONE << difference
+        free = down(rest, lowest(rest))
+        fitting = first_word(free) & unused
+
+
 @kernel
-def count_by_largest(roots, order, copies, shapes, switch, circle=None):
+def count_by_largest(roots, order, copies, shapes, switch, circle=None, folded=None):
     """Arrangements below rows; the colours ``order`` (int64[·]) are unplaced.
 
     The first ``switch`` colours are placed in order, each in every way that fits; the rest
-    by :func:`fill`.  Returns (arrangements, the same mod 2^64 − 1, nodes).
+    by :func:`fill`.  With ``folded``, colours may have the same difference: those placed in order are told apart.
+    Returns (arrangements, the same mod 2^64 − 1, nodes).
     """
     rows, words = empty_rows(roots, 64), np.empty((2, 64), np.uint64)
-    rest = np.uint64(0)
-    for difference in order[switch:]:
-        rest |= _ONE << np.uint64(difference)
+    rest = colours_of(order[switch:])
     free, fitting = empty_rows(roots, switch + 1), empty_rows(roots, switch + 1)
     total = nodes = 0
     residue = np.uint64(0)
@@ -143,7 +196,7 @@ def count_by_largest(roots, order, copies, shapes, switch, circle=None):
             nodes += placed
             if level < 0:
                 break
-            ways, below = fill(load(free, level), rest, shapes, rows, words, circle)
+            ways, below = fill_with(load(free, level), rest, shapes, rows, words, circle, folded)
             nodes += below
             total += ways
             residue = plus(residue, ways)
@@ -258,16 +311,14 @@ def mixed(state):
 
 
 @kernel
-def random_walks(roots, order, copies, shapes, switch, walks, seed, circle=None):
+def random_walks(roots, order, copies, shapes, switch, walks, seed, circle=None, folded=None):
     """Unbiased estimates of the arrangements below all ``roots``, and of the nodes below the
     colours placed at random: two float64[walks].
 
     A walk picks a root, places the first ``switch`` colours of ``order`` at random, and
     counts the completions exactly.
     """
-    rest = np.uint64(0)
-    for difference in order[switch:]:
-        rest |= _ONE << np.uint64(difference)
+    rest = colours_of(order[switch:])
     leaves, nodes = np.zeros(walks), np.zeros(walks)
     rows, words = empty_rows(roots, 64), np.empty((2, 64), np.uint64)
     for walk in range(walks):
@@ -288,6 +339,8 @@ def random_walks(roots, order, copies, shapes, switch, walks, seed, circle=None)
                 fits = without_lowest(fits)
             free = without(free, shapes, order[level], lowest(fits), circle)
         if weight > 0:
-            ways, below = fill(free, rest, shapes, rows, words, circle) if rest else (1, 1)
+            ways, below = 1, 1
+            if switch < len(order):
+                ways, below = fill_with(free, rest, shapes, rows, words, circle, folded)
             leaves[walk], nodes[walk] = weight * ways, weight * below
     return leaves, nodes

@@ -79,8 +79,8 @@ def survives(typingctx, sums, vanishing):
 
 
 @intrinsic(prefer_literal=True)
-def add_product(typingctx, state, sums, sum_bits, words):
-    """Add the product of all packed sums to ``state``, the tuple (limbs…, residue words ×2).
+def add_product(typingctx, state, sums, sum_bits, words, fold):
+    """Add the product of all packed sums, each ``fold`` times, to ``state``, the tuple (limbs…, residue words ×2).
 
     Each |sum| is below 2^sum_bits; the product takes ``words`` 64-bit words.  The limbs are
     carry-save (:mod:`langford.arithmetic.limbs`), two for each word; no carry is spread.
@@ -88,11 +88,11 @@ def add_product(typingctx, state, sums, sum_bits, words):
     """
     state = types.UniTuple(types.int64, len(state))
     sums = types.UniTuple(types.int64, len(sums))
-    bits, width = literal(sum_bits), 64 * literal(words)
+    bits, width, times = literal(sum_bits), 64 * literal(words), literal(fold)
 
     def emit(context, builder, sig, args):
         packed = cgutils.unpack_tuple(builder, args[1])
-        term = _product(builder, [_unpack(builder, word) for word in packed], bits, width)
+        term = _product(builder, [_unpack(builder, word) for word in packed] * times, bits, width)
         members = cgutils.unpack_tuple(builder, args[0])
         pieces = split_words(builder, term)
         digit = ir.Constant(I64, _DIGIT)
@@ -113,7 +113,7 @@ def add_product(typingctx, state, sums, sum_bits, words):
         high = builder.add(high, builder.ashr(pieces[-1], shift))
         return context.make_tuple(builder, sig.return_type, [*limbs, low, high])
 
-    return state(state, sums, sum_bits, words), emit
+    return state(state, sums, sum_bits, words, fold), emit
 
 
 def _unpack(builder: Any, word: Any) -> Any:
@@ -147,13 +147,14 @@ def _product(builder: Any, vectors: list[Any], bits: int, width: int) -> Any:
 
 
 @cache
-def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
+def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int, fold: int):
     """Compile-time shape → the kernel.
 
     Args:
         sum_words: int64 words of packed sums, the first ``vanishing`` of which can be zero.
         sum_bits: every |S_d| < 2^sum_bits.
         words: 64-bit words of one product.
+        fold: how often each sum is a factor.
     """
     zeros = (0,) * (2 * words + 2)
 
@@ -190,14 +191,14 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
                     state = advance(state, deltas, step * sum_words, contributions, sequence[step] * sum_words)
                 if survives(state, vanishing):
                     survivors += 1
-                    plus = add_product(plus, state, sum_bits, words)
+                    plus = add_product(plus, state, sum_bits, words, fold)
                 if places.size:
                     state = advance(
                         state, deltas, (step + 1) * sum_words, contributions, sequence[step + 1] * sum_words
                     )
                     if survives(state, vanishing):
                         survivors += 1
-                        minus = add_product(minus, state, sum_bits, words)
+                        minus = add_product(minus, state, sum_bits, words, fold)
             # Each limb of plus and minus is a sum of at most 2^block · words digits.
             weight = 2 * words << places.size
             pending = make_room(limbs, residues, weight, pending)

@@ -16,6 +16,7 @@ from numba.extending import intrinsic
 from langford.kernels.cpu.carry_save import make_room
 from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import literal, set_bits, split_words
+from langford.methods.necklace.limits import NONE
 
 FACTORS = 15
 """Factors of less than 18 whose product fits 64 bits."""
@@ -98,17 +99,21 @@ def build_necklace_sum(words: int):
     """The kernel for terms of ``words`` 64-bit words."""
 
     @part
-    def add_term(word, times, places, full, targets, limbs, residues):
+    def add_term(word, times, places, full, holes, targets, limbs, residues):
         """Add a word's term so many times; returns 1, or 0 when it is 0."""
         a = b = c = _ONE
         ones = set_bits(word)
         negative = ones & 1
-        if places & 1:
-            times *= places - 2 * ones
-            if times < 0:
-                negative ^= 1
-                times = -times
+        for _ in range(holes):
+            times *= places - 2 * ones if places & 1 else (places >> 1) - ones
+        if times == 0:
+            return 0
+        if times < 0:
+            negative ^= 1
+            times = -times
         for d in range(1, places // 2 + 1):
+            if targets[d] == NONE:
+                continue
             factor = targets[d] - (set_bits(word ^ turned(word, d, places, full)) >> 1)
             if factor == 0:
                 return 0
@@ -132,11 +137,12 @@ def build_necklace_sum(words: int):
         return 1
 
     @kernel
-    def necklace_sum(places, gap, start, last, targets, vanishing, limbs, residues):
+    def necklace_sum(places, gap, start, last, holes, targets, vanishing, limbs, residues):
         """Add the terms of the words from ``start`` to ``last`` that represent their necklaces.
 
         start, last: uint64, with 0 and with 1 in all free places.
-        targets: int64, the e_d by d.
+        holes: the sum of the signs, halved if there is an even number of places, counts to this power.
+        targets: int64, the e_d by d, or NONE.
         vanishing: see langford.methods.necklace.cpu.
         limbs, residues: carry-save results, added to.
         Returns the number of terms that are not 0.
@@ -177,7 +183,7 @@ def build_necklace_sum(words: int):
                     times = rotations_of(changes, runs_of(zeros, gap), gap, places, full)
                     if times:
                         pending = make_room(limbs, residues, words, pending)
-                        found += add_term(each, times, places, full, targets, limbs, residues)
+                        found += add_term(each, times, places, full, holes, targets, limbs, residues)
             word += np.uint64(32)
         return found
 
