@@ -16,6 +16,9 @@ from langford.methods.speed import expected_seconds, tabled
 from langford.problem import Problem, problem_of
 from langford.result import PartialResult
 
+WALKS = 1_000_000
+"""Random walks of an estimate, unless another number is asked for."""
+
 
 def count(
     problem: Problem | int | str,
@@ -104,7 +107,7 @@ def plan(
     return chosen_plan(problem_of(problem), Device.parse(str(device)), method, depth, seed, shared=True).plan
 
 
-def estimate(problem: Problem | int | str, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
+def estimate(problem: Problem | int | str, walks: int = WALKS, seed: int = 1) -> estimation.Estimate:
     """An estimate of the count from random walks, with its standard error.
 
     Args:

@@ -95,7 +95,7 @@ class Device(ABC):
     @property
     @abstractmethod
     def model(self) -> str:
-        """The manufacturer's name of it.  Raises NoGpu."""
+        """Its model, as the manufacturer names it.  Raises NoGpu."""
 
     @property
     @abstractmethod
@@ -272,7 +272,7 @@ VERIFYING: dict[str, type[Device]] = {**KINDS, "host": Host}
 
 @cache
 def _processor_model() -> str:
-    """The manufacturer's name of the processor; its architecture where the system does not have the name."""
+    """The model, as the manufacturer names it; the architecture where the system does not know it."""
     with suppress(OSError):
         for line in PROCESSOR_FILE.read_text(errors="replace").splitlines():
             field, _, value = line.partition(":")

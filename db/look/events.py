@@ -64,7 +64,7 @@ class EventReader:
 _ACTIVE = union(
     select(Event.campaign_id).where(Event.id > bindparam("event")),
     select(Attempt.campaign_id).where(Attempt.id > bindparam("attempt")),
-    # By the index of deadlines.
+    # Use the index on deadlines.
     select(Attempt.campaign_id).where(Attempt.ended.is_(None), Attempt.deadline > 0),
 )
 _LAST_ATTEMPT = select(func.max(Attempt.id))

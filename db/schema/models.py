@@ -151,7 +151,9 @@ class Worker(Base):
     ending: Mapped[str | None] = column("A value of :class:`db.states.Ending`; None like ``ended``.", String(12))
     cores: Mapped[int | None] = column("Number of processor cores that it may use; None: unknown.")
     processes: Mapped[int | None] = column("Number of its processes that compute; None: unknown.")
-    device_model: Mapped[str | None] = column("The manufacturer's name of its device; None: unknown.", String(200))
+    device_model: Mapped[str | None] = column(
+        "Model of its device, by its manufacturer; None: unknown.", String(200)
+    )
     slurm_job: Mapped[str | None] = column(
         "Number of its SLURM job, of the whole array for an array job; None outside of SLURM.", String(40)
     )

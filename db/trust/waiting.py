@@ -51,7 +51,7 @@ def tasks(transaction: Transaction) -> list[int]:
 _RECHECKED_NOW = (
     select(func.count(Attempt.task_index.distinct()))
     .join_from(Attempt, Task, same_task(Task, Attempt))
-    # By the index of deadlines: by that of the campaign SQLite would read all its attempts.
+    # Use the index on deadlines; with the one on campaigns SQLite reads every attempt.
     .where(
         Attempt.campaign_id + 0 == CAMPAIGN,
         Attempt.ended.is_(None),

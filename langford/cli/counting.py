@@ -22,7 +22,7 @@ from langford.cli.output import display
 from langford.cli.output.answer import Answer, Asked, count_again, nothing_to_count
 from langford.cli.output.how_long import Cost
 from langford.cli.output.progress import ProgressLine
-from langford.counting import count_tasks
+from langford.counting import WALKS, count_tasks
 from langford.devices import Device, devices
 from langford.methods import chosen_plan
 from langford.methods.backtracking.estimation import estimate as estimate_by_walks
@@ -95,7 +95,7 @@ Examples:
   langford estimate skolem 32 --walks 10000000 --sample-seed 7"""
 )
 @problem_options
-@click.option("--walks", type=click.IntRange(2, 100_000_000), default=1_000_000, show_default=True)
+@click.option("--walks", type=click.IntRange(2, 100_000_000), default=WALKS, show_default=True)
 @sample_seed_option(type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @json_option
 def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> None:

@@ -69,9 +69,8 @@ def _parity(problem: ProblemRows) -> str | None:
     if problem.copies > 2 or problem.loose or rest % 2 == 0:
         return None
     return (
-        f"by parity: the filled places sum to {places} and the differences to {differences}; the two cubes of "
-        f"a colour, at x and x + d, sum to its difference d plus an even number, but {places} − {differences} "
-        f"= {rest} is odd"
+        f"by parity: the filled places add up to {places} and the differences to {differences}; the places of a "
+        f"colour, x and x + d, add up to d plus an even number, but {places} − {differences} = {rest} is odd"
     )
 
 

@@ -150,7 +150,7 @@ def _of_sequence(name: str, index: str, rest: list[tuple[str, str]]) -> Words:
 
 def _require_word(word: str, value: str, before: str) -> None:
     if not word:
-        raise BadProblem(f"{before[:LONGEST_WORD]} is followed by {value[:LONGEST_WORD]!r}: write a word before it")
+        raise BadProblem(f"{before[:LONGEST_WORD]} is followed by one number too many: {value[:LONGEST_WORD]}")
     if word in families():
         raise BadProblem(f"a family comes first: write {word} {before[:LONGEST_WORD].removeprefix('langford ')}")
     if word not in further_words():

@@ -194,7 +194,7 @@ class Problem:
         require_sizes(len(chosen), copies, fold, holes)
         wrong = _first_wrong(chosen)
         if wrong is not None:
-            raise BadProblem(f"differences must be distinct and at least 1: correct {wrong}")
+            raise BadProblem(f"differences are distinct and at least 1: {wrong}")
         folded, without_cubes = _folded(chosen, fold), len(given) + holes
         filled = copies * len(folded)
         require_lengths(chosen[-1], filled + without_cubes)
@@ -206,7 +206,7 @@ class Problem:
             )
         wrong = _first_wrong(given, row)
         if wrong is not None:
-            raise BadProblem(f"empty places must be distinct and within 1..{row}: correct {wrong}")
+            raise BadProblem(f"empty places are distinct and from 1 to {row}: {wrong}")
         if circle:
             require_circle(chosen, row, copies, fold, bool(holes) and not given)
         return cls(DIFFERENCES, folded, row, copies, given, circle=circle, loose=holes, fold=fold)
@@ -482,9 +482,14 @@ def _folded(differences: Iterable[int], fold: int) -> tuple[int, ...]:
     return tuple(d for d in differences for _ in range(fold))
 
 
-def _first_wrong(numbers: Sequence[int], most: float = inf) -> int | None:
-    """The first of ascending numbers that is repeated, below 1 or above ``most``; None: all are right."""
-    return next((each for before, each in pairwise((0, *numbers)) if not before < each <= most), None)
+def _first_wrong(numbers: Sequence[int], most: float = inf) -> str | None:
+    """The first of ascending numbers that is repeated, below 1 or above ``most``, in words; None: all are right."""
+    for before, each in pairwise((0, *numbers)):
+        if not 1 <= each <= most:
+            return f"{each} is not"
+        if each == before:
+            return f"{each} is given twice"
+    return None
 
 
 def problem_of(problem: Problem | int | str) -> Problem:

@@ -65,5 +65,6 @@ def test_the_reason_holds_for_a_reader_who_adds_up(problem: Problem) -> None:
     rest = places - differences
     assert rest % 2
     words = str(problem.obstruction)
-    assert words.startswith(f"by parity: the filled places sum to {places} and the differences to {differences};")
+    added = f"the filled places add up to {places} and the differences to {differences};"
+    assert words.startswith(f"by parity: {added}")
     assert f"{places} − {differences} = {rest} is odd" in words

@@ -115,7 +115,7 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
     host: Text
     process: Text
     device_kind: Text
-    device_model: Text | None  # the manufacturer's name of its device, such as "NVIDIA H200"; None: unknown
+    device_model: Text | None  # the model of its device, such as "NVIDIA H200"; None: unknown
     cores: Count | None  # number of processor cores that it may use; None: unknown
     processes: Count | None  # number of tasks that it evaluates at once; None: unknown
     slurm: Text | None  # number of its SLURM job, with "_" and its index in an array; None: no such job

@@ -150,7 +150,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
             self._turns.enqueue(self.payer, self._take_turn)
 
     def pause_writing(self) -> None:
-        """The other end takes less than it gets: it has some time to take more."""
+        """The client reads too slowly: close the connection unless it catches up."""
         super().pause_writing()
         self._taking = self.loop.call_later(self._serving.taking_seconds, self.abort)
 

@@ -130,7 +130,8 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
         f"{history.name}{uuid}) by the method {key.method}{seed}, split at depth {key.depth} into "
         f"{several(history.tasks, 'task')}."
     )
-    yield f"They took {duration(evidence.numbers.effective)} of computing time on {_devices(evidence)}."
+    they = "It" if history.tasks == 1 else "They"
+    yield f"{they} took {duration(evidence.numbers.effective)} of computing time on {_devices(evidence)}."
     yield f"Checks passed: {'; '.join(count.checks)}."
     yield from _confirmed(evidence)
     files = ", ".join(f"{name} (SHA-256 {digest})" for name, digest in evidence.exports)

@@ -96,7 +96,7 @@ def origins(evidence: Evidence) -> Iterator[Block]:
     yield Paragraph(
         "The hash of the kernels is that of the code that takes part in counting by this method. The results "
         f"were computed by {several(len(kernels), 'known version')} of it, {compared}. A result by another version "
-        "is not wrong for that."
+        "is not wrong for that reason."
     )
     rows: dict[tuple[str, str], int] = {}
     for origin in evidence.origins:

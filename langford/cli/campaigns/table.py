@@ -135,7 +135,7 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
     if named is not None or out is None:
         return named or "table"
     if out.suffix not in BY_SUFFIX:
-        raise click.UsageError(f"call {out} .csv, .json or .txt, or choose its --format")
+        raise click.UsageError(f"name the file *.csv, *.json or *.txt, or give --format, not {out}")
     return BY_SUFFIX[out.suffix]
 
 

@@ -123,7 +123,7 @@ Examples:
     metavar="FILE",
     help="Write a join file like this one of `langford serve`, with the new token; needs --out.",
 )
-@click.option("--list", "listing", is_flag=True, help="List the campaign's tokens; make none.")
+@click.option("--list", "listing", is_flag=True, help="List the tokens instead of making one.")
 @click.option("--revoke", metavar="ID|all", help="Revoke a token by its number in the list, or all tokens.")
 @ledger_option
 @json_option

@@ -79,8 +79,8 @@ class Answer:
 
     @property
     def is_expected(self) -> bool:
-        """Whether the number to compare with is the count, mirror images counted once or separately."""
-        return self.asked.expected in (None, self.count.published, self.count.arrangements)
+        """Whether the number to compare with, if any, is the one that is printed."""
+        return self.asked.expected in (None, self.count.published)
 
     @property
     def _compared(self) -> dict[str, object]:
@@ -102,10 +102,10 @@ class Answer:
             f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
             *([f"  found by  {self.method}: {found}"] if count.tasks else []),
             *([f"  chosen    {self.method}, {self.chosen}"] if self.asked.verbose and self.chosen else []),
-            *(f"  checked   {check}" for check in self._checks),
+            *(f"  {'checked ' if count.tasks else 'computed'}  {check}" for check in self._checks),
             *([f"  promise   {self.promise}"] if self.promise else []),
             f"  {self._compared_in_words}",
-            *([f"  agrees    with the expected {self.asked.expected:,}{self._images}"] if self._is_said else []),
+            *([f"  agrees    with the expected {self.asked.expected:,}"] if self._is_said else []),
         ]
 
     @property
@@ -121,11 +121,6 @@ class Answer:
     @property
     def _is_said(self) -> bool:
         return self.asked.expected is not None and self.is_expected
-
-    @property
-    def _images(self) -> str:
-        """Which of the two numbers was expected, in words; empty: the one that is printed."""
-        return "" if self.asked.expected == self.count.published else ", counting every image"
 
     def print(self, as_json: bool) -> ExitCode:
         display.outcome("\n".join(self.lines()), self.document(), as_json)
@@ -160,7 +155,7 @@ def nothing_to_count(problem: Problem, method: str | None, asked: Asked = NOTHIN
         able = next((name for name, each in METHODS.items() if each.refusal(problem) is None), None)
     else:
         able = find_method(method, problem).name
-    how = "not computed" if able else "not computed; no method can compute a problem of this size"
+    how = "nothing" if able else "nothing: no method can compute a problem of this size"
     nothing = Count(problem, 0, 0, 0, 0, (how,))
     return Answer(problem, able, nothing, 0.0, 0.0, "without counting", str, asked=asked)
 

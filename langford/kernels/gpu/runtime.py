@@ -29,7 +29,7 @@ def device_count() -> int:
 
 
 def device_name(index: int) -> str:
-    """The GPU's name, the manufacturer's; raises NoGpu when there is no GPU of this number."""
+    """The GPU's model, as the manufacturer names it; raises NoGpu when there is no GPU of this number."""
     count = device_count()
     if index >= count:
         raise NoGpu(f"there is no GPU {index} here: this machine has {count}, numbered from 0")

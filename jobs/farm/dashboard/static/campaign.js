@@ -116,7 +116,7 @@ function tiles(status) {
   const here = all.filter((worker) => worker.state !== "ended").length;
   const unit = `${speed.unit} per s`;
   figure(byId("tiles"), [
-    { term: "Speed now", value: quantity(speed.now), note: speed.now === null ? "nothing arrived of late" : unit },
+    { term: "Speed now", value: quantity(speed.now), note: speed.now === null ? "no result in the last minutes" : unit },
     { term: "Speed since the start", value: quantity(speed.average), note: speed.average === null ? "" : unit },
     { term: "Tasks per minute", value: quantity(speed.tasks_per_minute_now), note: speed.tasks_per_minute_now === null ? "" : "now" },
     { term: "Workers at work", value: whole(working), note: here ? `of ${whole(here)}` : "" },

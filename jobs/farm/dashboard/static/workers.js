@@ -44,7 +44,7 @@ const COLUMNS = {
   done: ["Done", true, (w) => whole(w.done), () => "", (w) => -w.done],
   speed: ["Speed", true, (w) => quantity(w.speed), () => "",
     (w) => -(w.speed ?? -1)],
-  peers: ["Against peers", true, (w) => (w.against_peers === null ? NONE : percent(w.against_peers, 0)),
+  peers: ["Compared with others of its kind", true, (w) => (w.against_peers === null ? NONE : percent(w.against_peers, 0)),
     () => "", (w) => w.against_peers ?? Infinity],
   lost: ["Lost", true, (w) => (w.lost.attempts ? whole(w.lost.attempts) : NONE), lost, (w) => -w.lost.attempts],
   seen: ["Last seen", true, (w, s) => (w.last_seen ? `${coarseDuration(since(w.last_seen, s.now))} ago` : NONE), () => "",
