@@ -1,4 +1,4 @@
-"""The pictures of docs/methods.md: what each method does for L(2,3), drawn from the plans of the methods.
+"""The pictures of the pages: what each method does for L(2,3), drawn from its plan, and who computes what.
 
 python -m docs.scripts.method_figures docs
 """
@@ -11,12 +11,22 @@ from pathlib import Path
 import matplotlib
 from matplotlib import pyplot
 
-from docs.scripts import godfrey_figure, polyphase_figure, search_figure
+from docs.scripts import (
+    best_effort_figure,
+    carry_figure,
+    godfrey_figure,
+    levels_figure,
+    polyphase_figure,
+    search_figure,
+)
 
 FIGURES = {
     "search-3.svg": search_figure.figure,
     "godfrey-3.svg": godfrey_figure.figure,
     "polyphase-3.svg": polyphase_figure.figure,
+    "levels.svg": levels_figure.figure,
+    "carry-save.svg": carry_figure.figure,
+    "best-effort.svg": best_effort_figure.figure,
 }
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "methods", "font.family": "DejaVu Sans", "font.size": 9}
 
