@@ -7,8 +7,8 @@
 // places outside is one packed row per block place, kept by the thread.  Points without a vanishing
 // sum are queued per warp and multiplied 32 at a time.
 //
-// Defined by the loader: SUMS, DIFFERENCES, FOLD (how often each is a factor), LINKS (byte of each sum in the packed
-// words), WORDS of 32 bits, VANISHING (words whose sums can vanish), FILLED (bit k: a cube stands on place k + 1), BLOCK and
+// Defined by the loader: SUMS, DIFFERENCES, LINKS (byte of each sum in the packed words), WORDS of 32
+// bits, VANISHING (words whose sums can vanish), FILLED (bit k: a cube stands on place k + 1), BLOCK and
 // BLOCK_PLACES, GROUPS (products of five sums), PRODUCT_WORDS of 64 bits, LIMBS; THREADS, MIN_BLOCKS.
 
 #include "integers.cuh"
@@ -86,10 +86,8 @@ __device__ inline void add_product_of(const u32 (&queue)[WORDS][QUEUE], int at, 
     for (int g = 0; g < 2 * ((GROUPS + 1) / 2); g++) {
         int product = 1;
 #pragma unroll
-        for (int i = 5 * g; i < 5 * g + 5 && i < FOLD * SUMS; i++) {
-            const int byte = link[i / FOLD];
-            product *= int(queue[byte / 4][at] >> 8 * (byte % 4) & 0x7F) - 64;
-        }
+        for (int i = 5 * g; i < 5 * g + 5 && i < SUMS; i++)
+            product *= int(queue[link[i] / 4][at] >> 8 * (link[i] % 4) & 0x7F) - 64;
         minus ^= product < 0;
         group[g] = product < 0 ? -product : product;
     }
