@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
 from db.errors import (
+    LedgerError,
     LedgerReadOnly,
-    TooManyLeases,
     TransactionUndone,
     UnknownWorker,
     WorkerDistrusted,
@@ -30,9 +30,8 @@ from db.files.promise import Promise
 from db.files.reading import agreed_plan
 from db.files.writing import TrustedFile
 from db.identity import Identity, is_dead
-from db.look import progress
+from db.look import explanations, progress
 from db.look.overview.gathering import OverviewReader
-from db.look.overview.processes import with_ends
 from db.look.overview.records import Overview
 from db.records import (
     IN_LEDGER,
@@ -63,6 +62,7 @@ from db.trust import (
     witnesses,
 )
 from db.trust.holding import Holdings
+from db.trust.reasons import Asking
 from db.trust.terms import EVERYTHING, Terms
 from db.work import (
     catalogue,
@@ -251,7 +251,7 @@ class Campaign:
         copies: int,
         brought: int = 0,
         refused: int = 0,
-    ) -> tuple[list[Lease], TooManyLeases | None]:
+    ) -> tuple[list[Lease], LedgerError | None]:
         """The leases, and the error to raise after the transaction if there are none for this token.
 
         The transaction is committed all the same: overdue leases have ended.
@@ -285,16 +285,14 @@ class Campaign:
 
     def _allowed(
         self, transaction: Transaction, known: Any, count: int, brought: int
-    ) -> tuple[TooManyLeases | None, int]:
+    ) -> tuple[LedgerError | None, int]:
         """How many leases the token may get, and why not even one."""
         token = self.terms.digest
         room = self._holdings.room(transaction, token, known.now, count)
         many = known.fruitless >= holding.MAX_FRUITLESS and not brought
-        refusal = reasons.refusal(
-            reasons.Token(
-                many and holding.is_fruitless(transaction, token), room, room >= 1 or leases.any_ready(transaction)
-            )
-        )
+        is_fruitless = many and holding.is_fruitless(transaction, token)
+        ready = room >= 1 or leases.any_ready(transaction)
+        refusal = reasons.refusal(Asking(token, token, is_fruitless=is_fruitless, room=room, ready=ready))
         return refusal, 0 if refusal else int(min(count, room))
 
     @retried
@@ -592,9 +590,9 @@ class Campaign:
             return len(transitions.end(transaction, condition, Outcome.RELEASED, note, worker=worker_id))
 
     def expire_the_dead(self) -> None:
-        """Expire the leases of workers on this host whose processes are gone."""
+        """Expire the leases of workers that opened the ledger on this host, and whose processes are gone."""
         for holder in self.lease_holders():
-            if is_dead(holder.host, holder.process):
+            if not holder.token and is_dead(holder.host, holder.process):
                 self.release_worker(holder.worker_id, GONE)
 
     @retried
@@ -678,7 +676,14 @@ class Campaign:
         """
         disks = {**self.database.folders, **folders}
         with self.reading(snapshot=True) as transaction:
-            return with_ends(self._overviews.read(transaction, self.record, disks))
+            return self._overviews.read(transaction, self.record, disks)
+
+    def why(self, task: int | None = None) -> list[str]:
+        """Why a task waits; or, of None, why each worker that is present holds none.  Raises BadInput."""
+        with self.reading(snapshot=True) as transaction:
+            if task is not None:
+                return [explanations.of_task(transaction, self.record, task)]
+            return explanations.of_workers(transaction, self.record)
 
     def holders_in_words(self) -> str:
         """Who holds leases of the campaign, and how many; "" if nobody does."""

@@ -48,6 +48,7 @@ class LeaseHolder:
     worker_id: str
     host: str
     process: str
+    token: str  # the digest of its token; "": it opens the ledger itself
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,15 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, String, bindparam, insert, select
 
-from db.errors import UnknownWorker, WorkerDistrusted, WrongToken
+from db.errors import LedgerError
 from db.records import CampaignRecord
 from db.schema.dialects import Now, Purpose, alone, insert_new
 from db.schema.models import Campaign, Token, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.database import Database, retried
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import holding, waiting
+from db.trust import holding, reasons, waiting
+from db.trust.reasons import Asking
 from db.trust.terms import Terms
 from db.work import catalogue, holders, presence, pruning, transitions
 from db.work.transitions import SHOWN
@@ -90,18 +91,13 @@ def insert_worker(
 
 
 def _require_token(enrolled: str | None, shown: str) -> None:
-    """Raises UnknownWorker, or WrongToken when a worker shows another token than the one with which it enrolled.
+    """Raises UnknownWorker, or WrongToken when a worker shows another token than the one with which it enrolled."""
+    _raise(reasons.refusal(Asking(enrolled, shown)))
 
-    Args:
-        enrolled: the digest of the token with which it enrolled; None: it has not enrolled.
-        shown: the digest of the token that it shows.
-    """
-    if enrolled is None:
-        raise UnknownWorker("this ledger does not know the worker: enrol it first")
-    if enrolled != shown:
-        raise WrongToken(
-            "this worker enrolled with another token: start it again with the token that it should use"
-        )
+
+def _raise(refusal: LedgerError | None) -> None:
+    if refusal is not None:
+        raise refusal
 
 
 _CLAIMANT = (
@@ -140,14 +136,8 @@ def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, sh
     found = next(iter(rows), None)
     if found is None or found.uuid != campaign.uuid:
         raise catalogue.deleted(campaign)
-    _require_token(found.token, shown)
-    if shown and found.fruitless is None:  # after the start of this request
-        raise holding.revoked()
-    if found.distrusted is not None:
-        raise WorkerDistrusted(
-            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory, "
-            "its GPU and its version of langford, then start it again"
-        )
+    is_revoked = bool(shown) and found.fruitless is None  # after the start of this request
+    _raise(reasons.refusal(Asking(found.token, shown, is_revoked, found.distrusted is not None)))
     return found
 
 

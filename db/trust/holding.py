@@ -75,7 +75,7 @@ class Holdings:
         """How many tasks the workers of a token may lease now, if they ask for ``count``; see :func:`room`."""
         counted, left = self._rooms.get(token, (-inf, 0.0))
         if left < count or not 0 <= now - counted < COUNT_SECONDS:
-            left = _counted(transaction, token)
+            left = room_of(transaction, token)
             self._rooms[token] = now, left
         return left
 
@@ -84,7 +84,8 @@ class Holdings:
         self._rooms[token] = counted, left - leases
 
 
-def _counted(transaction: Transaction, token: str) -> float:
+def room_of(transaction: Transaction, token: str) -> float:
+    """How many more tasks the workers of a token (its digest) may hold, or MAX_AT_ONCE of them."""
     present = presence.processes(transaction)
     others = [inf if number is None else PER_PROCESS * number for of, number in present.items() if of != token]
     if not others:

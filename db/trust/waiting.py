@@ -14,10 +14,21 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults
 from db.files.promise import Promise, digest
 from db.records import CampaignRecord, Replication
 from db.schema.declaring import aliased
-from db.schema.models import Attempt, Campaign, Event, Result, Task, Voter, same_task
+from db.schema.dialects import among
+from db.schema.models import (
+    Attempt,
+    Campaign,
+    Event,
+    Result,
+    Task,
+    Voter,
+    Witness,
+    Worker,
+    same_task,
+)
 from db.states import Doubt, EventKind, TaskState, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
-from db.work.identities import are_same
+from db.work.identities import are_same, identity
 from langford.words import several
 
 _OF_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id == CAMPAIGN)
@@ -48,6 +59,33 @@ def tasks(transaction: Transaction) -> list[int]:
     return sorted(row.task_index for row in transaction.execute(_WAITING))
 
 
+def _voted(table: type[Result] | type[Witness]) -> Select[int, str, str]:
+    return (
+        select(table.task_index, Voter.host, Voter.token)
+        .join(Attempt, Attempt.id == table.attempt_id)
+        .join(Worker, Worker.id == Attempt.worker_id)
+        .join(Voter, Voter.id == Worker.voter_id)
+        .where(
+            table.campaign_id == CAMPAIGN,
+            among(table.task_index, "tasks"),
+            Attempt.questioned.is_(None),
+            Voter.kind == VoterKind.WORKER,
+            Voter.distrusted.is_(None),
+        )
+    )
+
+
+_VOTED = union(_voted(Result), _voted(Witness))
+
+
+def voted(transaction: Transaction, tasks: Collection[int]) -> dict[int, set[str]]:
+    """The identities whose votes on each of some tasks count."""
+    found: dict[int, set[str]] = {task: set() for task in tasks}
+    for row in transaction.execute(_VOTED, tasks=tasks):
+        found[row.task_index].add(identity(row.host, row.token))
+    return found
+
+
 _RECHECKED_NOW = (
     select(func.count(Attempt.task_index.distinct()))
     .join_from(Attempt, Task, same_task(Task, Attempt))
@@ -59,6 +97,13 @@ _RECHECKED_NOW = (
         Task.state == TaskState.DONE,
     )
 )
+
+
+def suspected(transaction: Transaction) -> set[int]:
+    """The tasks whose results count as drawn, since another one of whom they come from was found wrong."""
+    return {row.task_index for row in transaction.execute(SUSPECT)}
+
+
 _NUMBER = select(func.count()).select_from(_WAITING.subquery())
 
 
@@ -146,7 +191,7 @@ def promise(transaction: Transaction, campaign: CampaignRecord) -> Promise | Non
             confirmed[index] = voter, by
     if not share:
         return Promise(share, confirmed=confirmed).renumbered()
-    drawn = {*transaction.scalars(_HAS_DRAWN), *(row.task_index for row in transaction.execute(SUSPECT))}
+    drawn = {*transaction.scalars(_HAS_DRAWN), *suspected(transaction)}
     is_over = transaction.scalar(_IS_COMPLETE, tasks=campaign.tasks) and not undecided(transaction)
     published = secret if is_over else ""
     return Promise(share, frozenset(drawn), confirmed, digest(secret), published).renumbered()

@@ -69,7 +69,11 @@ def lease_holders(transaction: Transaction, name: str | None = None) -> list[Lea
     """``name``: of the worker that is meant, see :func:`db.work.presence.called`; None: all."""
     holders = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
     meant = [] if name is None else [presence.called(name)]
-    rows = transaction.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders), *meant))
+    rows = transaction.execute(
+        select(Worker.id, Worker.host, Worker.process, Voter.token)
+        .join(Voter, Voter.id == Worker.voter_id)
+        .where(Worker.id.in_(holders), *meant)
+    )
     return [LeaseHolder(*row) for row in rows]
 
 

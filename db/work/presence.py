@@ -45,7 +45,7 @@ IS_PRESENT = and_(
     Worker.last_seen <= Now() + NOTE_SECONDS,
     Worker.ended.is_(None),
 )
-_AT_CAMPAIGN = or_(
+AT_CAMPAIGN = or_(
     Voter.token.in_(select(Token.digest).where(Token.campaign_id == CAMPAIGN)),
     and_(
         Voter.token == "",
@@ -58,7 +58,7 @@ _AT_CAMPAIGN = or_(
 _VOTERS = (
     select(Voter.host, Voter.token)
     .join(Worker, Worker.voter_id == Voter.id)
-    .where(IS_PRESENT, Voter.kind == VoterKind.WORKER, Voter.distrusted.is_(None), _AT_CAMPAIGN)
+    .where(IS_PRESENT, Voter.kind == VoterKind.WORKER, Voter.distrusted.is_(None), AT_CAMPAIGN)
     .distinct()
 )
 
@@ -71,7 +71,7 @@ def voters(transaction: Transaction) -> set[tuple[str, str]]:
 _PROCESSES = (
     select(Voter.token, func.sum(Worker.processes), func.count() - func.count(Worker.processes))
     .join(Worker, Worker.voter_id == Voter.id)
-    .where(IS_PRESENT, Voter.kind == VoterKind.WORKER, Voter.distrusted.is_(None), _AT_CAMPAIGN)
+    .where(IS_PRESENT, Voter.kind == VoterKind.WORKER, Voter.distrusted.is_(None), AT_CAMPAIGN)
     .group_by(Voter.token)
 )
 

@@ -550,6 +550,43 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
 -- events.last_event
   SELECT max(event.id) AS max_1 FROM event;
 
+-- explanations.of_task
+  SELECT task.state, task.work, result.drawn, result.doubt, result.confirmed_by, voter_1.host, worker.id AS worker,
+S   worker.host AS "by", result.accepted
+P   worker.host AS by, result.accepted
+  FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
+  LEFT OUTER JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+  LEFT OUTER JOIN attempt ON attempt.id = result.attempt_id LEFT OUTER JOIN worker ON worker.id = attempt.worker_id
+  WHERE task.campaign_id = :campaign AND task.task_index = :task;
+  SELECT worker.id, worker.host, attempt.deadline
+  FROM worker JOIN attempt ON attempt.worker_id = worker.id
+  WHERE attempt.campaign_id = :campaign AND attempt.task_index = :task AND attempt.ended IS NULL
+  ORDER BY attempt.id;
+  SELECT count(*) AS count_1
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.state = :state AND task.work > :work;
+  SELECT event.detail
+  FROM event
+  WHERE event.campaign_id = :campaign AND event.kind = :kind AND event.task_index = :task
+  ORDER BY event.id DESC
+  LIMIT :param;
+
+-- explanations.of_workers
+  SELECT worker.id, worker.host, voter.token, voter.distrusted, token.id AS number
+  FROM worker JOIN voter ON voter.id = worker.voter_id LEFT OUTER JOIN token ON token.digest = voter.token
+  WHERE worker.last_seen > NOW - :param AND worker.last_seen <= NOW + :param AND worker.ended IS NULL
+  AND (
+    voter.token IN (SELECT token.digest FROM token WHERE token.campaign_id = :campaign) OR voter.token = :token
+    AND (
+      EXISTS (
+        SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.campaign_id = :campaign
+      )
+    )
+  )
+  AND voter.kind = :kind
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL))
+  ORDER BY worker.started, worker.id;
+
 -- facts.Facts.read
   SELECT campaign.name, campaign.recheck_share, NOW AS now, (
     SELECT count(*) AS count_1
@@ -594,8 +631,8 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
   ORDER BY count(attempt.id) DESC, worker.id;
 
 -- holders.lease_holders
-  SELECT worker.id, worker.host, worker.process
-  FROM worker
+  SELECT worker.id, worker.host, worker.process, voter.token
+  FROM worker JOIN voter ON voter.id = worker.voter_id
   WHERE worker.id IN (
     SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
   );
@@ -778,6 +815,20 @@ P ) AS has_column_privilege_1;
     )
   )
   GROUP BY voter.token;
+
+-- presence.voters
+  SELECT DISTINCT voter.host, voter.token
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE worker.last_seen > NOW - :param AND worker.last_seen <= NOW + :param AND worker.ended IS NULL
+  AND voter.kind = :kind AND voter.distrusted IS NULL
+  AND (
+    voter.token IN (SELECT token.digest FROM token WHERE token.campaign_id = :campaign) OR voter.token = :token
+    AND (
+      EXISTS (
+        SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.campaign_id = :campaign
+      )
+    )
+  );
 
 -- progress.confirmations
   SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
@@ -1555,16 +1606,6 @@ P   WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_b
   ORDER BY result.task_index;
 S SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.drawn = 1;
 P SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.drawn;
-  SELECT result.campaign_id, result.task_index
-  FROM result
-  WHERE result.campaign_id + :campaign_id = :campaign
-  AND result.voter_id IN (
-    SELECT voter.id
-    FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
-    AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
-    WHERE voter_1.distrusted IS NOT NULL
-  )
-  AND result.confirmed_by IS NULL AND result.doubt IS NULL;
   SELECT count(*) = :tasks AS anon_1 FROM result WHERE result.campaign_id = :campaign;
 
 -- waiting.replication
@@ -1594,6 +1635,18 @@ S   WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirm
 P   WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NOT NULL
   ) AS replicated;
 
+-- waiting.suspected
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign
+  AND result.voter_id IN (
+    SELECT voter.id
+    FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
+    AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
+    WHERE voter_1.distrusted IS NOT NULL
+  )
+  AND result.confirmed_by IS NULL AND result.doubt IS NULL;
+
 -- waiting.tasks
   SELECT result.campaign_id, result.task_index
   FROM result
@@ -1621,6 +1674,19 @@ P WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by 
   WHERE result.campaign_id + :campaign_id = :campaign
   AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
   AND result.confirmed_by IS NULL;
+
+-- waiting.voted
+  SELECT result.task_index, voter.host, voter.token
+  FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
+  JOIN voter ON voter.id = worker.voter_id
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND attempt.questioned IS NULL
+  AND voter.kind = :kind AND voter.distrusted IS NULL
+  UNION
+  SELECT witness.task_index, voter.host, voter.token
+  FROM witness JOIN attempt ON attempt.id = witness.attempt_id JOIN worker ON worker.id = attempt.worker_id
+  JOIN voter ON voter.id = worker.voter_id
+  WHERE witness.campaign_id = :campaign AND (witness.task_index IN :tasks) AND attempt.questioned IS NULL
+  AND voter.kind = :kind AND voter.distrusted IS NULL;
 
 -- witnesses._carry_out
   UPDATE result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +14,10 @@ from sqlalchemy import select, update
 from db import Campaign, Ledger
 from db.errors import LedgerError, UnknownWorker, WrongToken
 from db.identity import Identity, equipment_of
+from db.look.overview.records import WorkerState
 from db.machines import EQUIPMENT, Machine
 from db.schema.models import Attempt, Worker
-from db.states import Ending, EventKind, Outcome
+from db.states import GONE, Ending, EventKind, Outcome, Role
 from db.work.presence import NOTE_SECONDS, Presence
 from jobs.pools.evaluation import InProcessPool
 from jobs.reach.patience import Calls
@@ -275,3 +277,20 @@ def test_a_result_says_when_its_computing_began(ledger: Ledger, campaign: Campai
     assert len(done) == TASKS
     for attempt in done:
         assert attempt.granted <= attempt.began <= attempt.ended
+
+
+@pytest.mark.parametrize("with_token", [True, False])
+def test_only_processes_that_open_the_ledger_here_are_looked_at(
+    ledger: Ledger, campaign: Campaign, with_token: bool
+) -> None:
+    """The name of this host is a claim of whoever has a token: a container's, or a liar's."""
+    token = campaign.new_token(Role.WORKER) if with_token else ""
+    mine, gone = campaign.on(terms_of(token)), "1@1@0000"
+    ledger.enrol("here", platform.node(), gone, terms=terms_of(token))
+    held = mine.lease("here", 2, HOUR)
+    [worker] = [each for each in campaign.overview().workers if each.worker_id == "here"]
+    assert (worker.state, worker.ending) == (
+        (WorkerState.WORKING, None) if with_token else (WorkerState.ENDED, GONE)
+    )
+    campaign.expire_the_dead()
+    assert mine.renew(held, HOUR) == ({lease.attempt for lease in held} if with_token else set())

@@ -81,6 +81,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
     assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
     assert call(campaign.promise).share == 1
+    assert all([call(campaign.why, 0), call(campaign.why)])
     promising = replace(imported, promise=Promise(0.5, frozenset([0])))
     assert call(ledger.take, promising, PLAN, "importer", "host", "2")[0].recheck_share == 1
     token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy import Integer, Select, bindparam, select, union
+from sqlalchemy import Integer, bindparam, select
 
 from db.look import progress
 from db.look.overview.facts import Facts
 from db.look.overview.records import Checked, Parts, Warned, WarningKind, WorkerState, WorkerView
 from db.schema.dialects import among
-from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker
-from db.states import Ending, VoterKind
+from db.schema.models import Token, Voter
+from db.states import Ending
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, holding, waiting
 from db.work.identities import identity
@@ -41,23 +41,6 @@ def checked(transaction: Transaction, facts: Facts) -> Checked:
     return Checked(share, promised.drawn, promised.replicated, confirmed, len(facts.conflicts))
 
 
-def _voted(table: type[Result] | type[Witness]) -> Select[int, str, str]:
-    return (
-        select(table.task_index, Voter.host, Voter.token)
-        .join(Attempt, Attempt.id == table.attempt_id)
-        .join(Worker, Worker.id == Attempt.worker_id)
-        .join(Voter, Voter.id == Worker.voter_id)
-        .where(
-            table.campaign_id == CAMPAIGN,
-            among(table.task_index, "tasks"),
-            Attempt.questioned.is_(None),
-            Voter.kind == VoterKind.WORKER,
-            Voter.distrusted.is_(None),
-        )
-    )
-
-
-_VOTED = union(_voted(Result), _voted(Witness))
 _VOTERS = select(Voter.host, Voter.token).where(among(Voter.id, "voters"))
 
 
@@ -69,9 +52,7 @@ def _without_voter(transaction: Transaction, facts: Facts) -> int:
         return 0
     voters = {row.voter_id for row in facts.present if row.voter_id is not None}
     sample = rechecks[:: -(-len(rechecks) // SAMPLE)]
-    voted: dict[int, set[str]] = {task: set() for task in sample}
-    for row in transaction.execute(_VOTED, tasks=sample):
-        voted[row.task_index].add(identity(row.host, row.token))
+    voted = waiting.voted(transaction, sample)
     rows = transaction.connection.execute(_VOTERS, {"voters": sorted(voters)})
     here = {identity(row.host, row.token) for row in rows}
     alone = sum(here <= earlier for earlier in voted.values())

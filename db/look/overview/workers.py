@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
+from db.identity import is_dead
 from db.look.figures import speeds
 from db.look.figures.attempts import CutShort
 from db.look.figures.speeds import CurrentSpeeds
@@ -20,7 +21,7 @@ from db.machines import ID_LENGTH, slurm_name, worker_name
 from db.messages import Time
 from db.schema.dialects import among
 from db.schema.models import Attempt
-from db.states import Ending, Outcome
+from db.states import GONE, Ending, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
 from langford.words import several
 
@@ -44,6 +45,7 @@ def views(transaction: Transaction, facts: Facts, now: CurrentSpeeds | None) -> 
         parts[part.worker].append(part)
     groups = {row.id: (row.device_kind, row.device_model) for row in workers}
     ratios = speeds.against_peers({id_: paces[id_] for id_ in paces if id_ in groups}, groups)
+    gone = {row.id for row in workers if facts.presence[row.id].is_present and _is_gone(row)}
     shown = [
         WorkerView(
             worker_id=row.id[:ID_LENGTH],
@@ -56,8 +58,8 @@ def views(transaction: Transaction, facts: Facts, now: CurrentSpeeds | None) -> 
             slurm=slurm_name(row.slurm_job, row.slurm_index),
             started=Time(row.started),
             last_seen=Time(last_seen(row)),
-            state=facts.presence[row.id],
-            ending=row.ending,
+            state=WorkerState.ENDED if row.id in gone else facts.presence[row.id],
+            ending=GONE if row.id in gone else row.ending,
             leased=facts.held[row.id],
             done=facts.delivered[row.id],
             speed=None if now is None else now.of_workers.get(row.id),
@@ -67,6 +69,14 @@ def views(transaction: Transaction, facts: Facts, now: CurrentSpeeds | None) -> 
         for row in workers
     ]
     return sorted(shown, key=_importance)
+
+
+def _is_gone(worker: Row[Any]) -> bool:
+    """Whether the process of a worker ended without a word, for example after kill -9.
+
+    Only one that opens the ledger itself can be looked at: with a token, the name of its host is a claim.
+    """
+    return not worker.token and is_dead(worker.host, worker.process)
 
 
 def _lost(parts: Sequence[CutShort]) -> Lost:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import db
 from db.look.overview.records import Overview
 from db.messages import document
 from jobs.addresses import has_scheme, lacks_scheme
@@ -42,6 +43,7 @@ Examples:
   langford status
   langford status langford-24-polyphase-12 --ledger records.db --json
   langford status 24 --watch
+  langford status 24 --why 17
   langford status https://farm:8765/langford-24-polyphase-12 --token-file reader.token
 
 Columns that do not fit are dropped on a terminal, never in a file or pipe.  --watch ends when all
@@ -57,6 +59,13 @@ campaigns are done, or at Ctrl-C, with exit code 0."""
     metavar="TIME",
     help="Time between refreshes, in seconds or like 1m, 0.1 s or more; default: 2 s on a terminal, 30 s in a log.",
 )
+@click.option(
+    "--why",
+    is_flag=False,
+    flag_value="",
+    metavar="[TASK]",
+    help="Explain what a task waits for; without TASK, why workers that are present have none.",
+)
 @json_option
 def status(
     words: tuple[str, ...],
@@ -64,6 +73,7 @@ def status(
     access: AccessOptions,
     watch: bool,
     every: float | None,
+    why: str | None,
     as_json: bool,
 ) -> None:
     """Show progress, speed, end and workers of campaigns, and what needs attention.
@@ -72,6 +82,8 @@ def status(
     or http(s)://HOST:PORT/NAME, it asks the server instead of the ledger; a proxy may have it under a path.
     """
     is_remote = bool(words) and (has_scheme(words[0]) or lacks_scheme(words[0]))
+    if why is not None and (is_remote or watch or not words):
+        raise click.UsageError("--why explains one campaign of a ledger, once: name it, without --watch")
     if every is not None and not watch:
         raise click.UsageError("--every belongs to --watch")
     if is_remote:
@@ -95,12 +107,27 @@ def status(
                     return [each.overview() for each in server.campaigns(f"/{server.name}")]
                 raise
 
-        if watch:
+        if why is not None:
+            _explain(campaigns(), why, as_json)
+        elif watch:
             _watch(look, every, as_json)
         elif as_json:
             display.print_json([document(overview) for overview in look()])
         else:
             _print(lines_of(look(), width_of_output()))
+
+
+def _explain(campaigns: Sequence[Campaign], why: str, as_json: bool) -> None:
+    """``why``: the number of a task; "": why workers have none."""
+    if why and not (why.isascii() and why.isdecimal() and len(why) < 10):
+        raise click.UsageError(f"--why takes the number of a task, not {why!r:.40}: put it after the campaign")
+    for campaign in campaigns:
+        assert isinstance(campaign, db.Campaign)
+        reasons = campaign.why(int(why) if why else None)
+        if as_json:
+            display.print_json(reasons)
+        else:
+            _print(reasons)
 
 
 def _campaigns_in(ledger: Ledger, words: Sequence[str]) -> Callable[[], Sequence[Campaign]]:
