@@ -203,9 +203,8 @@ def test_the_name_of_an_unknown_field_cannot_forge_lines(name: str, before: str)
 @pytest.mark.parametrize("name", [field.name for field in fields(Overview)])
 def test_a_document_has_every_field_and_none_of_another_type(name: str) -> None:
     document = document_of(OVERVIEW)
-    if name not in {"lost", "title"}:  # servers of versions before 2.0 do not say it
-        with pytest.raises(BadMessage):
-            converted({key: value for key, value in document.items() if key != name}, Overview)
+    with pytest.raises(BadMessage):
+        converted({key: value for key, value in document.items() if key != name}, Overview)
     with pytest.raises(BadMessage):
         converted({**document, name: [[]]}, Overview)
 

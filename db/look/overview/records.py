@@ -130,7 +130,7 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
     # Work per second of computing time of its last results, relative to the median of other workers with the same
     # device; None: there are too few of them, or of its results
     against_peers: Real | None
-    lost: Lost = NOTHING_LOST  # servers of versions before 2.0 do not say it
+    lost: Lost
 
 
 class Warned(Message, frozen=True):
@@ -187,6 +187,5 @@ class Overview(Message, frozen=True):
     checked: Checked
     count: Total | None  # the merged count; None: not finished, or the merge is impossible or takes long
     agrees: bool | None  # whether it is the published count; None: no count is published, or there is no count
-    # The lost ones of ``attempts``, by outcome; servers of versions before 2.0 do not say it
-    lost: dict[Text, Lost] = {}  # noqa: RUF012
-    title: Text = ""  # the problem in words, such as "L(2,20)"; servers of versions before 2.0 do not say it
+    lost: dict[Text, Lost]  # the lost ones of ``attempts``, by outcome
+    title: Text  # the problem in words, such as "L(2,20)"

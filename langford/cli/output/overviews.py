@@ -13,8 +13,6 @@ from rich.cells import cell_len
 from db.look.overview.records import Overview, WorkerState, WorkerView
 from jobs.show.wording import is_late, standstill, state_in_words
 from langford.cli.output.tables import Column, table
-from langford.errors import BadProblem
-from langford.problem import Problem
 from langford.problem.variants import VARIANTS
 from langford.words import (
     about,
@@ -85,7 +83,7 @@ def _family(overview: Overview) -> tuple[str, int]:
 def _row(each: Overview) -> tuple[str, ...]:
     return (
         each.campaign,
-        _problem(each),
+        each.title,
         f"{each.tasks.total:,.0f}",
         f"{each.tasks.done:,.0f}",
         f"{each.tasks.leased:,.0f}",
@@ -146,7 +144,7 @@ def details(overview: Overview, width: int | None) -> list[str]:
         "checked": _checked(overview),
         "count": _count(overview),
     }
-    lines = [f"{overview.campaign}: {_problem(overview)} by {overview.method} at depth {overview.depth}{seed}"]
+    lines = [f"{overview.campaign}: {overview.title} by {overview.method} at depth {overview.depth}{seed}"]
     lines += [f"  {name:<8} {text}" for name, text in facts.items() if text]
     lines += [f"  WARNING  {warned.text}" for warned in overview.warnings]
     lines = [part for line in lines for part in _wrapped(plain(line), width)]
@@ -296,13 +294,3 @@ def _lost(overview: Overview) -> str:
     )
     silent = f"{several(unknown, 'attempt')} of which the worker reported nothing" if unknown else ""
     return "; ".join(filter(None, [known, silent]))
-
-
-def _problem(overview: Overview) -> str:
-    """In words; the name itself where neither the server nor this version says them."""
-    if overview.title:
-        return overview.title
-    try:
-        return str(Problem.parse(overview.problem))
-    except BadProblem:
-        return overview.problem
