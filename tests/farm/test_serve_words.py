@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import stat
 import subprocess
 import time
 from pathlib import Path
 
 from jobs.reach.join import Join
-from tests.support.command_line import Run
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.preloaded import preloaded
 from tests.support.servers import Server
 
@@ -28,9 +29,12 @@ def wait_for(file: Path, server: subprocess.Popen[str]) -> str:
 def test_a_problem_in_words_is_served_and_completed(langford: Run, tmp_path: Path) -> None:
     words = ["serve", "near-skolem", "8", "missing", "3", "--port", "0", "--ready-file", "ready"]
     tokens = set[str]()
-    for _ in range(2):  # the second one finds the campaign and the token
+    for number, code in (  # the second one finds the campaign and the token
+        (signal.SIGINT, 128 + signal.SIGINT),
+        (signal.SIGTERM, -signal.SIGTERM),
+    ):
         server = subprocess.Popen(
-            [preloaded().program, *words], cwd=tmp_path, text=True, stderr=subprocess.PIPE, env=os.environ
+            [*COMMAND, *words], cwd=tmp_path, text=True, stderr=subprocess.PIPE, env=ENVIRONMENT
         )
         try:
             address = wait_for(tmp_path / "ready", server).strip()
@@ -43,8 +47,9 @@ def test_a_problem_in_words_is_served_and_completed(langford: Run, tmp_path: Pat
             assert done.returncode == 0, done.stderr
             assert (tmp_path / "worker").exists()
         finally:
-            server.terminate()
+            server.send_signal(number)
             _, log = server.communicate(timeout=30)
+        assert server.returncode == code, log
         needed = re.search(r"start workers with: langford (.*)", log)
         assert needed is not None, log
         assert shlex.split(needed[1]) == ["work", file.name]

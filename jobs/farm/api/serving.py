@@ -110,7 +110,7 @@ def serve(
     serving: Serving,
     stopping: Callable[[], bool] = bool,
 ) -> None:
-    """Serve an application on a socket that listens, until SIGINT or SIGTERM.
+    """Serve an application on a socket that listens, until SIGINT or SIGTERM, which is raised again afterwards.
 
     Args:
         application, clients: of :func:`jobs.farm.api.server.application`.
@@ -143,7 +143,7 @@ def serve(
         timeout_graceful_shutdown=5,
     )
     server = Server(config, clients, stopping)
-    with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
+    with asyncio.Runner() as runner:
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say(THIS_SERVER, str(context.get("message")), context.get("exception"))
         )

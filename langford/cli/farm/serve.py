@@ -199,18 +199,22 @@ def _end_when_closed() -> None:
 
 @contextmanager
 def ended_in_order() -> Iterator[list[int]]:
-    """Delay SIGTERM until the block has ended, so that the server can close its connections first.
+    """Delay SIGTERM and Ctrl-C until the block has ended, so that the server can close its connections first.
 
-    Yields a list that gets the signals which arrive before the server handles them.
+    Yields a list that gets the signals which arrive before the server handles them, or which it has handled.
     """
     received = list[int]()
-    before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
+    before = {
+        each: signal.signal(each, lambda number, frame: received.append(number))
+        for each in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
         yield received
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
         if received:
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(received[0])
 
 
 @contextmanager
