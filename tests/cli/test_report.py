@@ -464,7 +464,7 @@ def test_the_report_of_an_export_says_what_it_does_not_know() -> None:
     assert "1,607,383,260,609,382,393,152" in shown
     assert found.figures == ["task-times"]
     assert "What is not known" in shown
-    assert "4 devices NVIDIA H200" in shown
+    assert "1 host: NVIDIA H200" in shown
     theirs = CAMPAIGNS["langford-28"]
     assert all(value in shown for value in theirs.values() if value)
 

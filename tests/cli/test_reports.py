@@ -87,7 +87,7 @@ def test_a_campaign_that_was_split_in_another_way_is_refused(
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         finish(campaign, "a")
-        same = "attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot, listed"
+        same = "attempt_id, value, residue, evaluated, seconds, provenance, accepted, listed"
         more = (
             "INSERT INTO task (campaign_id, task_index, work, state, failures, deaths) "
             f"SELECT campaign_id, task_index + {TASKS}, work, state, 0, 0 FROM task WHERE task_index < 2",
@@ -121,7 +121,7 @@ def test_a_report_can_be_several_files(folder: Path) -> None:
     done = call("report", NAME, "-o", "r.HTML", "-o", "r.pdf", "--figures", "drawn", "--json")
     document = json.loads(done.stdout)
     assert {name: document[name] for name in HEAD} == HEAD
-    assert (document["tasks"], document["done"], document["aborted"]) == (TASKS, TASKS, 0)
+    assert (document["tasks"], document["done"], document["lost"]) == (TASKS, TASKS, 0)
     assert f"(campaign {NAME}, UUID " in document["citation"]
     assert document["effective_seconds"] == pytest.approx(0.5 * TASKS)
     names = [f"drawn/{name}.svg" for name in ("occupancy", "throughput", "task-times", "workers")]

@@ -37,7 +37,7 @@ def summary(evidence: Evidence) -> str:
     if aborted:
         lost, effective = evidence.numbers.aborted_seconds, evidence.numbers.effective
         overhead = f" ({share(lost / effective)} of the effective time)" if effective else ""
-        parts.append(f"{several(aborted, 'attempt')} aborted{overhead}")
+        parts.append(f"{several(aborted, 'attempt')} lost{overhead}")
     parts += [several(counts[kind], *words) for kind, words in NAMED_EVENTS.items() if counts.get(kind)]
     return ", ".join(parts) + "." if parts else "Nothing: no attempt was lost, and no result was contradicted."
 

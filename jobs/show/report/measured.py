@@ -23,7 +23,7 @@ CAMPAIGNS: Mapping[str, Mapping[str, str]] = {
         "effective time": "about 30 million s (345.4 d)",
         "elapsed time": "164,700 s (1.9 d)",
         "mean occupancy": "181.2 machines, 69.7% of the cluster",
-        "aborted attempts": "617 (1.9% of the tasks)",
+        "lost attempts": "617 (1.9% of the tasks)",
         "mean time of one": "766 s",
         "time of all": "472,873 s (1.6% of the effective time)",
     },
@@ -57,8 +57,8 @@ def _numbers(evidence: Evidence) -> Iterator[Block]:
         "time of the accepted results. The mean occupancy, effective time divided by elapsed time, is the mean "
         f"number of devices that computed accepted results at once.{_of_timed(evidence)} The speed of computation "
         "is work per computing time, that of one device; the speed since the start is work per elapsed time, "
-        "that of all devices. An aborted attempt had started and ended without a result: it was preempted, died "
-        "or failed."
+        "that of all devices. A lost attempt had started and ended without a result: it was preempted, died or "
+        "failed."
     )
     rows = list(_rows(evidence))
     theirs = CAMPAIGNS.get(problem.name)
@@ -93,9 +93,9 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "speed since the start", _rate(evidence.numbers.since_the_start, evidence.unit)
     yield "mean occupancy", _occupancy(evidence)
     if found.aborted is None:
-        yield "aborted attempts", UNKNOWN
+        yield "lost attempts", UNKNOWN
         return
-    yield "aborted attempts", f"{found.aborted:,} ({_per_task(found.aborted / found.tasks)})"
+    yield "lost attempts", f"{found.aborted:,} ({_per_task(found.aborted / found.tasks)})"
     if found.aborted:
         yield "mean time of one", duration(found.aborted_seconds / found.aborted)
         lost, effective = found.aborted_seconds, found.effective
@@ -140,14 +140,14 @@ def _progress(evidence: Evidence) -> Iterator[Block]:
     found, shown = evidence.numbers, evidence.figures
     if found.began is not None and found.ended is not None and found.elapsed and found.hourly:
         yield Paragraph(
-            f"The first attempt started at {instant(found.began)}, and the last result so far arrived at "
+            f"Computing began at {instant(found.began)}, and the last result so far arrived at "
             f"{instant(found.ended)} (UTC), {duration(found.elapsed)} later: {number(found.hourly)} tasks per hour."
         )
     if "occupancy" in shown:
         most = found.most_devices or 0
         yield Picture(
             "occupancy",
-            f"Devices that computed, and workers that held tasks, over time: at most {several(most, 'device')} "
+            f"Devices that computed, and workers with tasks, over time: at most {several(most, 'device')} "
             f"computed at once, {number(found.occupancy or 0.0)} on average. The lines are means over 1/240 "
             "of the time.",
         )

@@ -21,7 +21,6 @@ class DeviceResults:
     kernels: str
     # Of this program and of what its kernels are compiled with: (name, version)
     versions: tuple[tuple[str, str], ...]
-    units: int  # how many devices of this kind the provenances distinguish; 1 if they do not
     sources: tuple[int, ...]  # positions among the sources of the figures
     number: int
     seconds: float
@@ -32,20 +31,17 @@ def origins(history: History) -> tuple[DeviceResults, ...]:
     """Those with the longest computing time first."""
     figures = history.figures
     alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[int]] = {}
-    units: dict[tuple[str, str], set[str]] = {}
     for place, source in enumerate(figures.sources):
         said = read(source.text)
-        place_of, model = device_and_model(said.get("device", UNKNOWN))
+        _, model = device_and_model(said.get("device", UNKNOWN))
         if model == str(CPU):
             model = source.model or model
         host = said.get("host", UNKNOWN)
         versions = tuple((name, text) for name, text in said.items() if name not in NAMED)
         alike.setdefault((host, model, said.get("kernels", UNKNOWN), versions), []).append(place)
-        units.setdefault((host, model), set()).add(place_of)
     found = []
     for (host, model, kernels, versions), places in alike.items():
         number, seconds, _ = figures.groups.together(places)
         work = sum(figures.sources[place].work for place in places)
-        named = host, model, kernels, versions, len(units[host, model])
-        found.append(DeviceResults(*named, tuple(places), number, seconds, work))
+        found.append(DeviceResults(host, model, kernels, versions, tuple(places), number, seconds, work))
     return tuple(sorted(found, key=lambda origin: (-origin.seconds, origin.host, origin.kernels)))

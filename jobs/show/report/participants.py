@@ -15,23 +15,19 @@ from langford.words import duration, instant, number, quantity, several, share, 
 
 
 def summary(evidence: Evidence) -> str:
-    """Empty when no one computed."""
-    models: dict[str, int] = defaultdict(int)
-    for (_, model), units in _units(evidence).items():
-        if model != UNKNOWN:
-            models[model] += units
-    named = [
-        f"{several(units, 'device')} {model}" if model != str(CPU) else "processors"
-        for model, units in models.items()
-    ]
-    parts = [*named[:4], *([f"{len(named) - 4} other kinds"] if len(named) > 4 else [])]
-    hosts = len(evidence.hosts)
+    """Empty when no one computed.
+
+    How many devices there were is not known: machines may have one name.  How many computed at once is.
+    """
+    models = dict.fromkeys(origin.device for origin in evidence.origins if origin.device != UNKNOWN)
+    named = ["processors" if model == str(CPU) else model for model in models]
+    parts = [*named[:4], *([several(len(named) - 4, "other kind")] if len(named) > 4 else [])]
+    hosts, most = len(evidence.hosts), evidence.numbers.most_devices
+    if not hosts:
+        return ""
     workers = f"{several(evidence.history.all_workers, 'worker')} on " if evidence.history.all_workers else ""
-    return f"{workers}{several(hosts, 'host')}{': ' if parts else ''}{', '.join(parts)}" if hosts else ""
-
-
-def _units(evidence: Evidence) -> dict[tuple[str, str], int]:
-    return {(origin.host, origin.device): origin.units for origin in evidence.origins}
+    at_once = f"; at most {several(most, 'device')} at once" if most else ""
+    return f"{workers}{several(hosts, 'host')}{': ' if parts else ''}{', '.join(parts)}{at_once}"
 
 
 def blocks(evidence: Evidence) -> Iterator[Block]:
@@ -47,7 +43,7 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
         of_all = f"the {MAX_SHOWN} that computed longest of {workers:,}" if workers > MAX_SHOWN else "all"
         yield Picture(
             "workers",
-            f"When each worker held tasks ({of_all}), from the first lease to the last. A cross marks one that was "
+            f"When each worker had tasks ({of_all}), from the first lease to the last. A cross marks one that was "
             "preempted, or lost.",
         )
         yield _workers(evidence)

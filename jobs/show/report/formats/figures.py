@@ -138,7 +138,7 @@ def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Forma
     # Workers of one device each would only hide the devices.
     if np.abs(shown.workers - shown.devices).max() > 0.1 * shown.devices.max(initial=0.0):
         axes.stairs(
-            shown.workers, shown.edges / DAY, color=palette.second, linewidth=1.1, label="workers that held tasks"
+            shown.workers, shown.edges / DAY, color=palette.second, linewidth=1.1, label="workers with tasks"
         )
     if mean is not None:
         axes.axhline(mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(mean)}")
