@@ -14,6 +14,10 @@ from db.errors import LedgerUnusable
 
 SCHEME, OPTION = re.compile(r"(?:\w[\w+.-]*:/+)?"), re.compile("password=", re.IGNORECASE)
 """The scheme of an address, and what is before a password in its options."""
+KEYWORDS = re.compile(r"(host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE)
+"""How an address in the other form of libpq begins: no file has such a name by chance."""
+ONE_SLASH = re.compile(r"(postgres|postgresql|sqlite|https?):(?!//)", re.IGNORECASE)
+PORT = re.compile(r"\w+://(?:.*@)?[^@/?:]*:([^@/?:]+)(?:[/?]|$)")
 NO_FILE = {None, "", ":memory:"}
 """Names for which SQLite keeps the database in memory, or in a temporary file."""
 SQLITE_OPTIONS = {"timeout"}
@@ -48,14 +52,26 @@ def server_instead(address: str) -> LedgerUnusable:
 
 
 def require_address(where: str) -> str:
-    """The address itself, if it is text without NUL; raises LedgerUnusable."""
+    """The address itself, if it is text that can be meant; raises LedgerUnusable."""
     if not isinstance(where, str) or "\0" in where:
         raise LedgerUnusable(f"{where!r:.120} is no name of a file and no URL: give one of these as text")
+    if where != where.strip():
+        named = without_password(where)
+        raise LedgerUnusable(
+            f"the ledger {named!r:.120} begins or ends with a blank or the end of a line: leave it out in "
+            "--ledger, LANGFORD_LEDGER or the file that sets it"
+        )
+    if KEYWORDS.match(where) or (ONE_SLASH.match(where) and not Path(where).exists()):
+        raise LedgerUnusable(
+            f"{without_password(where)!r} is neither a file nor a URL: write a database as "
+            "postgresql://USER@HOST:PORT/NAME, and its password into ~/.pgpass"
+        )
     return where
 
 
 def url_of(where: str) -> URL:
     """Raises LedgerUnusable."""
+    where = SCHEME.sub(lambda scheme: scheme[0].lower(), require_address(where), count=1)
     if "://" not in where and where not in NO_FILE:
         # Not parsed: the name may contain "?" or "%".
         return URL.create("sqlite", database=where)
@@ -70,6 +86,8 @@ def url_of(where: str) -> URL:
             return url.set(drivername="sqlite")
     if where.lower().startswith(("http://", "https://")):
         raise server_instead(where)
+    if (port := PORT.match(where)) and not port[1].isdecimal():
+        raise LedgerUnusable(f"the port in {without_password(where)!r} is not a number: {port[1]!r}")
     raise LedgerUnusable(
         f"{without_password(where)!r} is not a ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"

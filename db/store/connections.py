@@ -92,10 +92,11 @@ def new_engine(url: URL, archive: bool) -> Engine:
 def _configure_postgres(engine: Engine) -> None:
     parameters = {"names": list(SETTINGS), "settings": list(SETTINGS.values())}
 
-    @event.listens_for(engine, "connect")
+    @event.listens_for(engine, "connect", insert=True)  # before SQLAlchemy asks something
     def connect(connection: Any, record: Any) -> None:
         # Not as options of the connection, which PgBouncer refuses.
         connection.autocommit = True
+        connection.execute("SET statement_timeout = 0")  # that of the role may be too short for the next one
         connection.execute(SET, parameters)
         connection.autocommit = False
 

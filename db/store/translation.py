@@ -48,8 +48,8 @@ def translated_errors(where: str) -> Iterator[None]:
 
 def damaged(where: str, reason: str) -> LedgerUnusable:
     return LedgerUnusable(
-        f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or read what is left "
-        "with `sqlite3 FILE .recover`"
+        f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or save the results "
+        "that can be read with `langford export NAME --damaged`"
     )
 
 
@@ -69,6 +69,11 @@ def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None
         return damaged(where, reason)
     if LACKING.search(reason) and isinstance(error.orig, sqlite3.Error):
         return damaged(where, f"{reason}, unless another version of langford has upgraded it meanwhile")
+    if "unable to open database file" in reason:
+        return LedgerUnusable(
+            f"SQLite cannot open the ledger {where}, or not make its files beside it: check the permissions of the "
+            "folder, and whether the disk has free space and free inodes (`df -i`)"
+        )
     if "not a database" in reason:
         return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     state = getattr(error.orig, "sqlstate", None) or ""

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.errors import LedgerUnusable
-from db.store.addresses import without_password
+from db.store.addresses import url_of, without_password
 from db.store.database import Database
 from jobs.addresses import is_this_machine
 from jobs.reach.diagnosis import proxy_of
@@ -151,3 +151,13 @@ def test_a_server_under_a_path_of_a_proxy(langford: Run, tmp_path: Path) -> None
             f"no task server answers at {proxy}/campaigns/nine, but HTTP status 404 with text/html" in absent.stderr
         )
     assert "L(2,8) = 150" in langford("result", "eight").stdout
+
+
+@pytest.mark.parametrize("where", [" postgresql://host/name", "l.db\r", "l.db\n"])
+def test_a_blank_around_the_name_of_a_ledger_is_no_part_of_it(where: str) -> None:
+    with pytest.raises(LedgerUnusable, match="begins or ends with a blank or the end of a line"):
+        url_of(where)
+
+
+def test_a_scheme_in_capitals_is_one() -> None:
+    assert url_of("POSTGRESQL://ada@host/Name") == url_of("postgresql://ada@host/Name")

@@ -15,7 +15,7 @@ from db.errors import LedgerUnusable
 from tests.support.campaigns import write_used_ledger
 from tests.support.command_line import Run
 
-REMEDY = "stop what uses it, and restore a backup, or read what is left with `sqlite3 FILE .recover`"
+REMEDY = "restore a backup, or save the results that can be read with `langford export NAME --damaged`"
 
 
 def damage(file: Path, *statements: str) -> None:

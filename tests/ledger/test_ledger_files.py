@@ -249,7 +249,7 @@ def test_a_file_name_is_that_file_whatever_its_characters(langford: Run, tmp_pat
 def test_links_that_lead_in_a_circle_are_no_ledger(langford: Run, tmp_path: Path) -> None:
     (tmp_path / "round.db").symlink_to("round.db")
     said = refused(langford, "run", "langford", "7", "--ledger", "round.db")
-    assert "cannot use the ledger round.db" in said
+    assert "SQLite cannot open the ledger round.db" in said
 
 
 def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None:
