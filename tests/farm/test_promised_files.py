@@ -141,7 +141,8 @@ def test_a_campaign_without_a_promise_says_so(langford: Run, tmp_path: Path) -> 
         document = json.loads(langford("result", "--from", file, "--json").stdout)
         assert (document["promised"], document["promise"]) == (share, words)
         imported = langford("import", file, *ledger)
-        assert (imported.returncode, f"  promise   {words}, as the file says\n" in imported.stdout) == (0, True)
+        promises = [line for line in imported.stdout.splitlines() if "promise" in line]
+        assert (imported.returncode, promises) == (0, [f"  promise   {words}, as the file says"])
         # What was imported says nothing of what this ledger did not promise.
         verified = langford("verify", name, "--all-checks", *ledger)
         assert (verified.returncode, "promise   no promise recorded\n" in verified.stdout) == (0, True)

@@ -245,6 +245,8 @@ def _count(campaign: Campaign, unconfirmed: bool, as_json: bool) -> tuple[ExitCo
         display.say(f"langford: {error}")
         document = {"campaign": campaign.name, "count": None, **promise_document(campaign.promise())}
         return ExitCode.INCOMPLETE, document
+    if campaign.promise() is None:  # the line about the file says what is known of it
+        answer = replace(answer, promise="")
     return _shown(answer, as_json), answer.document()
 
 
