@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from dataclasses import replace
 from queue import SimpleQueue
 
 from langford.cost import MAX_SECONDS, require_affordable
@@ -14,6 +15,7 @@ from langford.methods import Count, Method, Plan, chosen_plan, find_method, merg
 from langford.methods.backtracking import estimation, explicit
 from langford.methods.speed import expected_seconds, tabled
 from langford.problem import Problem, problem_of
+from langford.problem.grammar import term_of
 from langford.result import PartialResult
 
 WALKS = 1_000_000
@@ -29,11 +31,15 @@ def count(
 ) -> Count:
     """The exact number of arrangements, as the literature counts it (Problem.published): an int with its checks.
 
+    Of a sequence of the OEIS and an index it is the term, with mirror images as the sequence counts them.
+
     >>> import langford
     >>> langford.count(8)
     <Count L(2,8) = 150>
     >>> langford.count(langford.Problem.skolem(8), method="godfrey") + 1
     253
+    >>> langford.count("A176127 8"), langford.count("A014552(8)")
+    (<Count L(2,8) = 300>, <Count L(2,8) = 150>)
     >>> langford.count(21) == 0   # no arrangement exists, by parity: Problem.obstruction
     True
 
@@ -51,6 +57,7 @@ def count(
         TooExpensive: it takes over a year; the message gives the expected time.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
+    term = term_of(problem) if isinstance(problem, str) else None
     problem, place = problem_of(problem), Device.parse(str(device))
     if problem.obstruction and not anyway:
         if method is not None:
@@ -66,7 +73,9 @@ def count(
         lambda: "langford.estimate approximates it, and langford.plan splits it for other machines",
     )
     merged, _ = count_tasks(chosen.plan, workers)
-    return merged
+    if term is None:
+        return merged
+    return replace(merged, published=term.value(merged.published, merged.arrangements))
 
 
 def _expected_seconds(problem: Problem, method: Method, workers: Sequence[Device]) -> float:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import abc
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 from langford.errors import BadInput, BadProblem
 from langford.problem import MAX_PLACES, Problem
-from langford.problem.grammar import number, read, span
-from langford.problem.reference import known_of
+from langford.problem.grammar import number, read, span, term_of
+from langford.problem.reference import SEQUENCES, known_of
+from langford.problem.sequences import Sequence
 from langford.problem.variants import FOLD, SETS, SIZES, VARIANTS, Parameter
 from langford.version import __version__
 
@@ -36,6 +38,8 @@ class Family:
     # that has no default, all values that n allows.
     values: Mapping[str, range]
     summed: bool = False
+    # By whose indices the orders go, instead of a variant; None: there is a variant
+    sequence: Sequence | None = None
 
     @classmethod
     def parse(cls, text: str, first: int | None = None, summed: bool = False) -> Family:
@@ -46,6 +50,14 @@ class Family:
             first: the smallest order; None: that of the family.
             summed: whether the problems of one order are added up.
         """
+        term = term_of(text)
+        if term is not None:
+            if summed:
+                raise BadInput(f"{term.sequence.name} has one number for each index: leave --sum out")
+            least = term.sequence.first
+            return cls(
+                term.sequence.name, {}, least if first is None else first, term.index, {}, False, term.sequence
+            )
         words = read(text)
         if words.family in SETS:
             raise BadProblem(f"{words.family} has no order, so there is no table: `langford count` counts one set")
@@ -57,12 +69,12 @@ class Family:
             raise BadProblem(f"n must be at least 1, not {last}")
         spans = {word.replace("-", "_"): span(word, value) for word, value in more.items()}
         least = VARIANTS[words.family].least
-        return cls(words.family, sizes, least if first is None else first, last, spans, summed or words.summed)
+        return cls(words.family, sizes, least if first is None else first, last, spans, summed)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Those of which the table has a column: all without a default, and those that were chosen."""
-        if self.summed:
+        if self.summed or self.sequence is not None:
             return ()
         return tuple(
             each
@@ -74,6 +86,8 @@ class Family:
     def words(self) -> str:
         """The table in words: "near-skolem, n = 2..8, missing = 1..n"."""
         shown = [f"n = {self.first}..{self.last}"]
+        if self.sequence is not None:
+            return f"{self.sequence.name} ({self.sequence.title}), {shown[0]}"
         for parameter in VARIANTS[self.variant].parameters:
             chosen = self.values.get(parameter.keyword)
             if chosen is not None:
@@ -91,7 +105,7 @@ class Family:
         words = [self.variant, str(self.last)]
         for word, value in self.sizes.items():
             words += [word, str(value)]
-        for parameter in VARIANTS[self.variant].parameters:
+        for parameter in VARIANTS[self.variant].parameters if self.sequence is None else ():
             if parameter.keyword in self.values:
                 words += [parameter.name, _span(self.values[parameter.keyword])]
         return *words, "--from", str(self.first), *(["--sum"] if self.summed else [])
@@ -114,9 +128,15 @@ class Entry:
 
 def entries(family: Family) -> list[Entry]:
     """Raises BadProblem, or BadInput when there is none, or too many."""
-    variant = VARIANTS[family.variant]
     if family.first > family.last:
         raise BadInput(f"no n is from {family.first} to {family.last}: choose a larger N, or a smaller --from")
+    if family.sequence is not None:
+        of, indices = (
+            SEQUENCES[family.sequence.name],
+            range(max(family.first, family.sequence.first), family.last + 1),
+        )
+        return [Entry(index, (), tuple(of.rows(index))) for index in indices]
+    variant = VARIANTS[family.variant]
     variant.require_known(family.values)
     keywords = [parameter.keyword for parameter in family.parameters]
     found: list[Entry] = []
@@ -182,11 +202,13 @@ class Table:
     """The counts of a family; one row for each entry, in the order of the entries."""
 
     family: Family
-    rows: Sequence[Row]
+    rows: abc.Sequence[Row]
 
     @cached_property  # asked for each number
     def up_to(self) -> str:
         """The symmetries whose images count once, in words; empty: none.  All numbers of a table count the same."""
+        if self.family.sequence is not None and self.family.sequence.images:
+            return ""
         counted = {problem.up_to for row in self.rows for problem in row.entry.problems}
         return counted.pop() if len(counted) == 1 and not self.family.summed else ""
 
@@ -199,6 +221,9 @@ class Table:
             return ZERO
         known = known_of(row.entry.problems)
         if known is not None:
+            own = self.family.sequence
+            if own is not None and (own.name, row.entry.n) in [(each.name, index) for each, index in known.sources]:
+                return own.name
             return known.source(self.number(row), not self.up_to, row.entry.n)
         return UNPROMISED if row.unpromised else NEW
 

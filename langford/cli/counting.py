@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 
@@ -21,6 +22,7 @@ from langford.cli.options.groups import ProblemOptions, answer_options, problem_
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, Asked, count_again, nothing_to_count
 from langford.cli.output.how_long import Cost
+from langford.cli.output.known import KnownAnswer
 from langford.cli.output.progress import ProgressLine
 from langford.counting import WALKS, count_tasks
 from langford.devices import Device, devices
@@ -63,15 +65,22 @@ def count(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Count the arrangements of a problem, exactly."""
+    """Count the arrangements of a problem, exactly.
+
+    With --expect, a count that takes over an hour is answered by what is published, unless --yes is given.
+    """
     problem = chosen.problem()
     if problem.obstruction:
-        context.exit(nothing_to_count(problem, method_name, asked).print(as_json))
+        context.exit(replace(nothing_to_count(problem, method_name, asked), term=chosen.term).print(as_json))
     choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
     threads = chosen_cores(workers)
     chosen_devices = devices(device, threads)
     cost = Cost.of_count(problem, method, chosen_devices)
+    if asked.expected is not None and cost.asks(yes):
+        known = KnownAnswer.of(problem, asked.expected, chosen.term)
+        if known is not None:
+            context.exit(known.print(as_json))
     cost.require_consent(yes)
     cost.say(choice.reason, "`langford run` does the same and survives interruption; ")
     used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"
@@ -84,7 +93,19 @@ def count(
         )
     again = partial(count_again, plan.key, chosen_devices[0], "on another machine")
     more = {"seed": plan.seed, "chosen": choice.reason or None}
-    answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, choice.reason, asked=asked)
+    answer = Answer(
+        problem,
+        method.name,
+        counted,
+        seconds,
+        whole,
+        used,
+        again,
+        more,
+        choice.reason,
+        asked=asked,
+        term=chosen.term,
+    )
     context.exit(answer.print(as_json))
 
 

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from langford.errors import BadProblem
-from langford.problem.sequences import IN_WORDS, SUMMED
-from langford.problem.variants import COPIES, EMPTY, OVER, SETS, SIZES, VARIANTS
+from langford.problem.sequences import OEIS, Term
+from langford.problem.variants import COPIES, EMPTY, FOLD, HOLES, OVER, SETS, SIZES, VARIANTS
 
 EXAMPLES = "12, skolem 9, near-skolem 12 missing 5, differences 1,2,4,7 or A059106 12"
 
+OTHER_NAMES = {"split-skolem": "rosa", "nickerson": "skolem"}
+"""Names of families in the literature, and those that they have here."""
 MAX_LENGTH = 100_000
 """Characters of a text that is read: more than those of the longest row."""
 LONGEST_WORD = 30
@@ -28,6 +30,8 @@ LISTED = re.compile(r"\d{1,9}(?:[,.]\d{1,9})*", re.ASCII)
 SPAN = re.compile(r"(\d{1,9})(?:\.\.(\d{1,9}))?", re.ASCII)
 SEQUENCE = re.compile(r"a\d+\w*", re.ASCII)
 """Also what is nearly one."""
+NOTATION = re.compile(r"([A-Za-z][A-Za-z0-9 -]*)\((?:(\d{1,9}),\s*)?(\d{1,9})\)(.*)", re.ASCII)
+"""A title or a sequence, copies and order, and the rest."""
 DASHES = re.compile(r"(?<=[^\s-])-(?=x?\d)|(?<=\d)-(?=[a-z])", re.ASCII)
 """Those of a name between a word and a value; those in a word, and signs of numbers, stay."""
 
@@ -48,7 +52,6 @@ class Words:
     family: str  # one of families()
     value: str  # its order; of SETS the differences
     more: Mapping[str, str]  # the values of further words, in their order
-    summed: bool = False  # whether all values of the parameter that is left out are meant, added up
 
 
 def read(text: str) -> Words:
@@ -61,16 +64,16 @@ def read(text: str) -> Words:
     """
     if len(text) > MAX_LENGTH:
         raise BadProblem(f"a problem takes at most {MAX_LENGTH:,} characters, not {len(text):,}")
-    pairs = _pairs(text)
+    pairs = _pairs(_from_notation(text))
     if not pairs:
         raise BadProblem(f"name a problem, like {EXAMPLES}")
     (first, value), *rest = pairs
     if SEQUENCE.fullmatch(first):
-        return _of_sequence(first.upper(), value, rest)
+        return read(_term(first.upper(), value, rest).words)
     if first and first not in families():
         if first in further_words():
             raise BadProblem(f"{first} follows a family and its number: write {EXAMPLES}")
-        near = _nearest(first, families())
+        near = _family_meant(first)
         raise BadProblem(f"there is no family {first[:LONGEST_WORD]!r}{near} (`langford families` lists them)")
     family = first or "langford"
     if not value:
@@ -86,6 +89,12 @@ def read(text: str) -> Words:
             raise BadProblem(f"{family} takes {', '.join(words) or 'no parameter'}: leave {word} out")
         more[word] = given
     return Words(family, value, more)
+
+
+def term_of(text: str) -> Term | None:
+    """The term of a sequence that a text names; None: it names another problem, or none.  Raises BadProblem."""
+    (first, value), *rest = _pairs(_from_notation(text[:MAX_LENGTH])) or [("", "")]
+    return _term(first.upper(), value, rest) if SEQUENCE.fullmatch(first) else None
 
 
 def number(what: str, text: str) -> int:
@@ -133,19 +142,43 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     return [*pairs, *([("-".join(words), "")] if words else [])]
 
 
-def _of_sequence(name: str, index: str, rest: list[tuple[str, str]]) -> Words:
-    if name not in IN_WORDS:
-        what = f"{name[:LONGEST_WORD]} counts no family of this program{_nearest(name, IN_WORDS)}"
-        raise BadProblem(f"{what} (`langford families` lists them)")
+def _term(name: str, index: str, rest: list[tuple[str, str]]) -> Term:
+    if name not in OEIS:
+        near = get_close_matches(name, OEIS, n=1) if len(name) <= LONGEST_WORD else []
+        meant = f": did you mean {near[0]}?" if near else "."
+        known = "; ".join(f"{each.name}, {each.title}" for each in OEIS.values())
+        raise BadProblem(f"{name[:LONGEST_WORD]} counts no family of this program{meant}  Known are {known}")
     if not index:
         raise BadProblem(f"{name} needs the index of its term, like {name} 12")
     if rest:
         raise BadProblem(f"{name} {index[:LONGEST_WORD]} is a complete problem: leave the other words out")
-    place = number(f"the index of {name}", index)
-    words = read(IN_WORDS[name](place)) if place >= 0 else None
-    if words is None:
-        raise BadProblem(f"{name} has no term {place}")
-    return Words(words.family, words.value, words.more, name in SUMMED)
+    place, first = number(f"the index of {name}", index), OEIS[name].first
+    if place < first:
+        raise BadProblem(f"{name} has no term {place}: it begins at {first}")
+    return Term(OEIS[name], place)
+
+
+def _from_notation(text: str) -> str:
+    """A problem as the program prints it, in words: "L(2,12)", "Skolem(3,9)", "A390360(2)"; other text as it is.
+
+    >>> _from_notation("near-Skolem(2,12) without 5"), _from_notation("A390360(2)")
+    ('near-skolem 12 missing 5', 'A390360 2')
+    """
+    found = NOTATION.fullmatch(text.strip())
+    if found is None:
+        return text
+    title, copies, order, rest = found.groups()
+    if SEQUENCE.fullmatch(title.lower()) and not copies and not rest:
+        return f"{title} {order}"
+    variant = next((each for each in VARIANTS.values() if each.title.lower() == title.lower()), None)
+    if variant is None:
+        return text
+    for each in variant.parameters:
+        rest = re.sub(re.escape(each.words).replace(r"\{\}", r"(\d+)"), rf"{each.name} \1", rest, count=1)
+    rest = re.sub(r", each difference (\d+) times", rf" {FOLD} \1", rest)
+    rest = re.sub(r", (\d+) holes? anywhere", rf" {HOLES} \1", rest)
+    sizes = "" if copies in (None, "2") else f" {COPIES} {copies}"
+    return f"{variant.name} {order}{sizes}{rest}"
 
 
 def _require_word(word: str, value: str, before: str) -> None:
@@ -164,6 +197,14 @@ def _require_word(word: str, value: str, before: str) -> None:
 
 def _taken(family: str) -> tuple[str, ...]:
     return (OVER, EMPTY) if family in SETS else tuple(each.name for each in VARIANTS[family].parameters)
+
+
+def _family_meant(word: str) -> str:
+    """Other names of families, and those that begin with a word, before those that are spelt nearly so."""
+    if word in OTHER_NAMES:
+        return f": did you mean {OTHER_NAMES[word]}?"
+    longer = [family for family in families() if family.startswith(f"{word}-")]
+    return f": choose {' or '.join(longer)}" if longer else _nearest(word, families())
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -232,8 +232,6 @@ class Problem:
         'cyclic-1.2.4-over-8-empty-1.4'
         """
         words = read(text)
-        if words.summed:
-            raise BadProblem(f"{text} adds up several problems: `langford table {text}` counts it")
         if words.family in SETS:
             over, empty = words.more.get(OVER), words.more.get(EMPTY)
             return cls.from_differences(
@@ -461,6 +459,14 @@ class Problem:
             arrangements: the number of all.
         """
         return (arrangements + self.self_mirrored) // self.images
+
+    def arrangements(self, published: int) -> int:
+        """The number of all arrangements, of a number as :meth:`published` counts it.
+
+        Args:
+            published: the number of them up to their images.
+        """
+        return published * self.images - self.self_mirrored
 
     @property
     def up_to(self) -> str:

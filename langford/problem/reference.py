@@ -16,7 +16,7 @@ from functools import cache
 
 from langford.problem.pattern import Pattern
 from langford.problem.problem import Problem
-from langford.problem.sequences import IN_WORDS
+from langford.problem.sequences import OEIS
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Published:
         if self.mirror_images:
             return self.term(index)
         (problem,) = self.rows(index)
-        return self.term(index) * problem.images - problem.self_mirrored
+        return problem.arrangements(self.term(index))
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Known:
 
 def _rows(sequence: str) -> Callable[[int], Sequence[Problem]]:
     """The problem of an index of a sequence, by its words."""
-    return lambda index: (Problem.parse(IN_WORDS[sequence](index)),)
+    return lambda index: (Problem.parse(OEIS[sequence].words(index)),)
 
 
 def _every_hole(n: int) -> Sequence[Problem]:
@@ -181,7 +181,7 @@ def cited(problem: Problem) -> str | None:
     known = known_of([problem])
     if known is None:
         return None
-    return known.source(problem.published(known.arrangements), not problem.mirrored, problem.order)
+    return known.source(problem.published(known.arrangements), not problem.up_to, problem.order)
 
 
 def _key(problems: Iterable[Problem]) -> tuple[Pattern, ...]:
@@ -193,8 +193,9 @@ def _by_patterns() -> Mapping[tuple[Pattern, ...], Known]:
     found: dict[tuple[Pattern, ...], Known] = {}
     for sequence in SEQUENCES.values():
         for index in range(sequence.first, sequence.last + 1):
-            key = _key(sequence.rows(index))
-            if key:
+            # A sum over all holes is also one problem
+            named = [] if sequence.name not in OEIS else [Problem.parse(OEIS[sequence.name].words(index))]
+            for key in {_key(sequence.rows(index)), _key(named)} - {()}:
                 before = found[key].sources if key in found else ()
                 found[key] = Known(sequence.arrangements(index), (*before, (sequence, index)))
     return found

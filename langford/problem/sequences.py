@@ -6,29 +6,79 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sequence:
+    name: str  # its number in the OEIS
+    title: str  # what it counts
+    words: Callable[[int], str]  # the problem of an index, in words
+    images: bool  # whether its terms count mirror images separately
+    first: int = 1  # the first index
+
+
+@dataclass(frozen=True)
+class Term:
+    """The term of a sequence at an index.
+
+    >>> print(Term(OEIS["A176127"], 8), "counts", Term(OEIS["A176127"], 8).words)
+    A176127(8) counts langford 8
+    """
+
+    sequence: Sequence
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.sequence.name}({self.index})"
+
+    @property
+    def words(self) -> str:
+        return self.sequence.words(self.index)
+
+    def value(self, published: int, arrangements: int) -> int:
+        """Of a count of its problem, up to the symmetries of the row and of all arrangements."""
+        return arrangements if self.sequence.images else published
 
 
 def _of(family: str, more: str = "") -> Callable[[int], str]:
     return lambda n: f"{family} {n}{more}"
 
 
-IN_WORDS: Mapping[str, Callable[[int], str]] = {
-    "A014552": _of("langford"),
-    "A176127": _of("langford"),
-    "A059106": _of("skolem"),
-    "A004075": _of("skolem"),
-    "A004076": _of("hooked-skolem"),
-    "A004077": _of("extended-skolem"),
-    "A059107": _of("langford", " copies 3"),
-    "A059108": _of("skolem", " copies 3"),
-    "A285527": _of("skolem", " copies 3"),
-    "A284757": _of("skolem", " copies 4"),
-    # The rows of defect d with as few differences as there can be, 2d − 1
-    "A002047": lambda index: f"langford {2 * index + 1} defect {index + 1}" if index else "skolem 1",
-    "A006204": _of("starter"),
-    "A390360": lambda index: f"cyclic-skolem {4 * index + 1}",
-    "A392247": lambda index: f"cyclic-skolem {4 * index}",
+OEIS: Mapping[str, Sequence] = {
+    each.name: each
+    for each in (
+        Sequence("A014552", "Langford rows, up to reversal", _of("langford"), False),
+        Sequence("A176127", "Langford rows", _of("langford"), True),
+        Sequence("A059106", "Skolem sequences, up to reversal", _of("skolem"), False),
+        Sequence("A004075", "Skolem sequences", _of("skolem"), True),
+        Sequence("A004076", "hooked Skolem sequences", _of("hooked-skolem"), True),
+        Sequence("A004077", "Skolem sequences with one hole anywhere", _of("skolem", " holes 1"), True),
+        Sequence("A059107", "Langford rows of triples, up to reversal", _of("langford", " copies 3"), False),
+        Sequence("A059108", "Skolem sequences of triples, up to reversal", _of("skolem", " copies 3"), False),
+        Sequence("A285527", "Skolem sequences of triples", _of("skolem", " copies 3"), True),
+        Sequence("A284757", "Skolem sequences of quadruples, up to reversal", _of("skolem", " copies 4"), False),
+        Sequence(
+            "A002047",
+            "Langford rows of defect d = i + 1 with as few differences as there can be, 2d − 1",
+            lambda index: f"langford {2 * index + 1} defect {index + 1}" if index else "skolem 1",
+            True,
+            0,
+        ),
+        Sequence("A006204", "starters of cyclic groups of order 2i + 1", _of("starter"), True),
+        Sequence(
+            "A390360",
+            "cyclic Skolem sequences of order 4i + 1, up to rotation and reflection",
+            lambda index: f"cyclic-skolem {4 * index + 1}",
+            False,
+            0,
+        ),
+        Sequence(
+            "A392247",
+            "cyclic Skolem sequences of order 4i, up to rotation and reflection",
+            lambda index: f"cyclic-skolem {4 * index}",
+            False,
+        ),
+    )
 }
-"""By the number of the sequence."""
-SUMMED = {"A004077"}
-"""Those whose terms are sums over the values of the parameter, which their words leave out."""
+"""By name."""

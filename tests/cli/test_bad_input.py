@@ -40,7 +40,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("count A059166 8", "did you mean A059106?"),
     ("count A014552", "needs the index of its term"),
     ("count A059106 8 copies 3", "leave the other words out"),
-    ("count A004077 8", "`langford table A004077 8` counts it"),
+    ("table A004077 8 --sum", "one number for each index"),
     ("table differences 1,2", "so there is no table"),
     ("count 7 copies 1", "at least 2 cubes"),
     ("count 9 copies 3 --method godfrey", "use miller"),

@@ -85,3 +85,31 @@ def test_a_citation_names_a_file_only_if_it_exists(twelve: str, monkeypatch: pyt
     entry = cited.partition("@software")[2]
     assert all(f"  {name} = {{" in entry for name in ("title", "author", "version", "year", "howpublished"))
     assert "  howpublished = {Computer program, kernels " in entry
+
+
+@pytest.mark.parametrize("number", ["108 144", "108.144", "108'144", "108144"])
+def test_a_number_may_be_in_groups(number: str) -> None:
+    assert "with the expected 108,144" in call("count", "12", "--expect", number).output
+
+
+def test_a_term_of_a_sequence_is_what_it_counts() -> None:
+    shown = call("count", "A176127", "8")
+    assert shown.output.startswith("A176127(8) = 300\n  L(2,8) = 150 arrangements up to reversal, ")
+    assert "agrees    with the published value 300 (A176127(8))" in shown.output
+    document = json.loads(call("count", "A004075(8)", "--json").stdout)
+    assert (document["sequence"], document["index"], document["term"], document["count"]) == (
+        "A004075",
+        8,
+        "504",
+        "252",
+    )
+
+
+def test_a_long_count_is_compared_with_what_is_published() -> None:
+    right = call("count", "28", "--expect", "1607383260609382393152")
+    assert right.exit_code == 0
+    assert "as published (A014552); nothing was counted" in right.output
+    assert "langford import " in right.output
+    wrong = call("count", "A176127", "28", "--expect", "1607383260609382393153", "--json")
+    assert wrong.exit_code == 4
+    assert json.loads(wrong.stdout)["as_expected"] is False

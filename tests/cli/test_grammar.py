@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from langford.cli.main import cli
 from langford.problem.grammar import families, further_words, read
-from langford.problem.sequences import IN_WORDS
+from langford.problem.sequences import OEIS
 
 SAME = [
     ("run langford-12 --dry-run", "run 12 --dry-run"),
@@ -38,7 +38,7 @@ def test_a_problem_has_several_names(
 
 def test_the_words_are_listed() -> None:
     shown = said("families")
-    assert all(word in shown for word in (*families(), *further_words(), *IN_WORDS))
+    assert all(word in shown for word in (*families(), *further_words(), *OEIS))
     listed = json.loads(said("families --json"))
     for sequence, words in listed["sequences"].items():
         assert read(sequence).family == read(words).family

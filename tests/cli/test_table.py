@@ -113,7 +113,7 @@ def test_ranges_of_defects_and_copies(langford: Run) -> None:
 
 
 def test_two_holes_are_in_ascending_order() -> None:
-    pairs = [entry.values for entry in entries(Family("extended-rosa", 2, 2, 2, {}))]
+    pairs = [entry.values for entry in entries(Family("extended-rosa", {}, 2, 2, {}))]
     assert pairs == [(p, q) for p in range(1, 6) for q in range(p + 1, 7)]
 
 
@@ -146,6 +146,27 @@ def test_a_b_file_of_two_parameters_is_read_by_rows(langford: Run) -> None:
     lines = made(langford, "hooked-near-skolem", "4", "--format", "bfile").splitlines()
     assert "(n, missing) = (2, 1), (2, 2), (3, 1)" in "\n".join(lines)
     assert [line.split()[0] for line in lines if not line.startswith("#")] == [str(k) for k in range(1, 10)]
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("A176127", 8),
+        ("A004075", 9),
+        ("A285527", 9),
+        ("A002047", 4),
+        ("A390360", 2),
+        ("A392247", 2),
+        ("A004077", 5),
+    ],
+)
+def test_a_b_file_of_a_sequence_is_that_of_the_oeis(langford: Run, name: str, last: int) -> None:
+    lines = made(langford, name, str(last), "--format", "bfile").splitlines()
+    published = SEQUENCES[name]
+    wanted = [f"{index} {published.term(index)}" for index in range(published.first, last + 1)]
+    assert [line for line in lines if not line.startswith("#")] == wanted
+    assert f"# Equal to {name} at n = " in "\n".join(lines)
+    assert lines[-len(wanted) - 1].startswith(f"# Reproduce with: langford table {name} {last} --from ")
 
 
 @pytest.mark.parametrize(
@@ -468,7 +489,7 @@ def begun(ledger: Ledger, problem: Problem, method: str, depth: int, part: float
 
 
 ROSA = Problem.named("rosa", 7)
-SEVEN = entries(Family("rosa", 2, 7, 7, {}))
+SEVEN = entries(Family("rosa", {}, 7, 7, {}))
 
 
 class Meanwhile(Console):
@@ -486,7 +507,7 @@ class Meanwhile(Console):
 
 @pytest.mark.parametrize("delivers", [True, False], ids=["delivers", "keeps"])
 def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path, delivers: bool) -> None:
-    wanted = entries(Family("rosa", 2, 7, 8, {}))
+    wanted = entries(Family("rosa", {}, 7, 8, {}))
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         held = begun(ledger, ROSA, "shifted2", 0, 0.0)
         leases = held.lease("a", 1, 600.0)

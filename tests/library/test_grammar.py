@@ -11,7 +11,7 @@ from langford.errors import BadProblem
 from langford.problem import Problem
 from langford.problem.grammar import families, further_words, read
 from langford.problem.reference import SEQUENCES
-from langford.problem.sequences import IN_WORDS, SUMMED
+from langford.problem.sequences import OEIS
 from langford.problem.variants import VARIANTS
 from tests.support.problems import SMALL_SETS
 
@@ -63,15 +63,42 @@ def test_the_library_counts_what_is_named_in_words() -> None:
     assert langford.estimate("7", walks=100).value > 0
 
 
-@pytest.mark.parametrize("name", IN_WORDS)
+@pytest.mark.parametrize("name", OEIS)
 def test_a_sequence_names_the_problems_whose_terms_it_has(name: str) -> None:
     published = SEQUENCES[name]
+    assert (OEIS[name].first, OEIS[name].images) == (published.first, published.mirror_images)
     for index in range(published.first, published.first + 4):
-        if name in SUMMED:
-            with pytest.raises(BadProblem, match=f"`langford table {name} {index}` counts it"):
-                Problem.parse(f"{name} {index}")
-        else:
-            assert [Problem.parse(f"{name} {index}")] == list(published.rows(index))
+        rows = list(published.rows(index))
+        assert [Problem.parse(f"{name} {index}")] == rows or name == "A004077"
+        assert langford.count(f"{name} {index}") == published.term(index)
+        assert langford.count(f"{name}({index})", anyway=True) == published.term(index)
+    with pytest.raises(BadProblem, match=f"no term {published.first - 1}: it begins at {published.first}"):
+        Problem.parse(f"{name}({published.first - 1})" if published.first else f"{name} -1")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "12", "skolem 9 copies 3", "near-skolem 12 missing 5", "17 defect 9", "rosa 8",
+        "extended-rosa 6 hole 3 second-hole 9", "hooked-langford 6 defect 3", "even-starter 6",
+        "skolem 4 fold 2", "5 fold 2 holes 1",
+    ],
+)  # fmt: skip
+def test_a_problem_is_read_as_it_is_printed(words: str) -> None:
+    assert Problem.parse(str(Problem.parse(words))) == Problem.parse(words)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("split-skolem 8", "did you mean rosa"),
+        ("hooked 12", "choose hooked-langford or hooked-skolem or hooked-near-skolem or hooked-rosa"),
+        ("A000001 5", "Known are A014552, Langford rows, up to reversal; A176127, Langford rows; "),
+    ],
+)
+def test_what_may_be_meant(wrong: str, says: str) -> None:
+    with pytest.raises(BadProblem, match=says):
+        Problem.parse(wrong)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +138,7 @@ def test_words_in_another_order_are_told_where_they_belong(words: str, says: str
 
 
 WORDS = st.sampled_from(
-    [*families(), *further_words(), *IN_WORDS, "x3", "-", ",", ".", "12", "-5", "1,2,5", "2..4", "0"]
+    [*families(), *further_words(), *OEIS, "x3", "-", ",", ".", "12", "-5", "1,2,5", "2..4", "0"]
 )
 NEAR = st.lists(WORDS | st.text(max_size=4) | st.integers().map(str)).flatmap(
     lambda parts: st.sampled_from(["", " ", "-", ", "]).map(lambda between: between.join(parts))

@@ -16,7 +16,7 @@ from langford.ledger import Campaign, Ledger
 from langford.methods import chosen_plan
 from langford.problem import Problem
 from langford.problem.grammar import families
-from langford.problem.sequences import IN_WORDS
+from langford.problem.sequences import OEIS
 
 Named = TypeVar("Named")
 
@@ -36,7 +36,7 @@ def problem_meant(words: Sequence[str], ledger: Ledger | None) -> Problem | None
     try:
         return Problem.parse(text)
     except BadProblem:
-        begins_problem = text in {*families(), *IN_WORDS} or text.removeprefix("-").isdecimal()
+        begins_problem = text in {*families(), *OEIS} or text.removeprefix("-").isdecimal()
         if (len(words) == 1 and not begins_problem) or (ledger is not None and any(map(ledger.has, words))):
             return None
         raise

@@ -63,7 +63,7 @@ count is wrong, 128 + N stopped by signal N."""
     "family",
     family_of,
     problem_words(PROBLEM),
-    click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all."),
+    click.option("--from", "first", type=click.IntRange(min=0), metavar="N", help="The smallest n; default: all."),
     click.option(
         "--sum",
         "summed",
@@ -111,7 +111,12 @@ def table(
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
         forecast = TableForecast(wanted, chosen_devices, confirm, found)
-        cost = Cost(_words(forecast), forecast.seconds, chosen_devices, partial(_instead, forecast))
+        cost = Cost(
+            _words(forecast),
+            forecast.seconds,
+            chosen_devices,
+            partial(_instead, forecast, family.sequence is not None),
+        )
         if dry_run:
             DryRun(cost, None, place_of(found, address)).print(as_json)
             return
@@ -152,9 +157,10 @@ def _words(forecast: TableForecast) -> str:
     return f"{several(wanted, 'entry', 'entries')} from {several(counts, 'count')}{found}"
 
 
-def _instead(forecast: TableForecast) -> str:
+def _instead(forecast: TableForecast, sequence: bool) -> str:
+    """``sequence``: whether the orders of the problems are not the indices of the table."""
     smaller = forecast.up_to(SECONDS_WORTH_A_QUESTION)
-    if smaller is None:
+    if smaller is None or sequence:
         return "choose a smaller N"
     n, seconds = smaller
     return f"choose a smaller N ({n} takes about {duration(seconds)})"

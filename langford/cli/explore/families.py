@@ -6,7 +6,7 @@ import click
 
 from langford.cli.options.common import json_option
 from langford.cli.output import display
-from langford.problem.sequences import IN_WORDS
+from langford.problem.sequences import OEIS
 from langford.problem.variants import COPIES, CYCLIC, DIFFERENCES, EMPTY, FOLD, HOLES, OVER, VARIANTS, Variant
 
 INDEX = 5
@@ -32,14 +32,15 @@ def families(as_json: bool) -> None:
     that the program prints, near-skolem-12-missing-5, are the same problem.
     """
     meanings = {_words(each): each.meaning for each in VARIANTS.values()} | OF_SETS
-    examples = {f"{name} {INDEX}": words(INDEX) for name, words in IN_WORDS.items()}
+    examples = {f"{name} {INDEX}": each.words(INDEX) for name, each in OEIS.items()}
+    titles = {f"{name} I": each.title for name, each in OEIS.items()}
     lines = [
         *_aligned(meanings),
         "",
         f"{COPIES} S: S cubes of each colour, by default 2; {FOLD} F: each difference F times; {HOLES} H: H more",
         "places stay empty, wherever they are.  N alone is langford N.",
-        "By the number of a sequence in the OEIS and an index:",
-        *_aligned(examples),
+        "By the number of a sequence in the OEIS and an index I:",
+        *_aligned(titles),
     ]
     display.outcome("\n".join(lines), {"families": meanings, "sequences": examples}, as_json)
 

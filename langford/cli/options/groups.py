@@ -28,7 +28,8 @@ from langford.cli.output.answer import Asked
 from langford.devices import Device, devices
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
-from langford.problem.grammar import families, further_words
+from langford.problem.grammar import families, further_words, term_of
+from langford.problem.sequences import Term
 
 
 def gathered(
@@ -70,6 +71,11 @@ class ProblemOptions:
     def problem(self) -> Problem:
         """Raises BadProblem."""
         return Problem.parse(" ".join(self.words))
+
+    @property
+    def term(self) -> Term | None:
+        """Of a sequence, where the words name one and an index; raises BadProblem."""
+        return term_of(" ".join(self.words))
 
 
 @dataclass(frozen=True)

@@ -88,10 +88,11 @@ class FiniteRange(click.FloatRange):
 
 
 def exact_number(text: str) -> int:
-    """A count in exact digits, with or without commas; raises BadParameter."""
-    if not re.fullmatch(r"\d{1,400}|\d{1,3}(,\d{3}){1,133}", text, re.ASCII):
+    """A count in exact digits, also in groups of three; raises BadParameter."""
+    groups = re.fullmatch(r"\d{1,3}(?:([,. '_\u00a0\u2009\u202f])\d{3})?(?:\1\d{3}){0,132}", text.strip())
+    if not groups and not re.fullmatch(r"\d{1,400}", text, re.ASCII):
         raise click.BadParameter("give a number in all its digits, like 2636337861200 or 2,636,337,861,200")
-    return int(text.replace(",", ""))
+    return int("".join(re.findall(r"[0-9]", text)))
 
 
 def integers(text: str) -> list[int]:

@@ -14,6 +14,7 @@ from langford.cli.output import display
 from langford.devices import Device
 from langford.methods import METHODS, Count, Method, PlanKey, find_method, method_hash
 from langford.problem import Problem
+from langford.problem.sequences import Term
 from langford.words import duration, rate, several, speed
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -43,6 +44,7 @@ class Answer:
     chosen: str = ""  # why this method; empty when it was given, or was the only one
     promise: str = ""  # the promised replication, in words; empty: the checks contain it, or there is none
     asked: Asked = NOTHING_MORE
+    term: Term | None = None  # of a sequence, which was asked for
 
     @cached_property
     def comparison(self) -> Agreement:
@@ -63,6 +65,7 @@ class Answer:
             **self.more,
             "problem": self.problem.name,
             "method": self.method,
+            **self._term,
             "count": str(self.count.published),
             "arrangements": str(self.count.arrangements),
             "tasks": self.count.tasks,
@@ -83,6 +86,13 @@ class Answer:
         return self.asked.expected in (None, self.count.published)
 
     @property
+    def _term(self) -> dict[str, object]:
+        if self.term is None:
+            return {}
+        value = self.term.value(self.count.published, self.count.arrangements)
+        return {"sequence": self.term.sequence.name, "index": self.term.index, "term": str(value)}
+
+    @property
     def _compared(self) -> dict[str, object]:
         return {"expected": str(self.asked.expected), "as_expected": self.is_expected}
 
@@ -97,9 +107,21 @@ class Answer:
         per_second = speed(done, self.seconds)
         if per_second is not None:
             found += f": {rate(per_second, unit)}"
+        number, sizes = (
+            f"{count.published:,}",
+            f"{several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
+        )
+        first = [f"{wrong}{problem} = {number}", f"  arrangements{up_to}, {sizes}"]
+        if self.term is not None:
+            value, images = self.term.value(count.published, count.arrangements), ""
+            if self.term.sequence.images and up_to:
+                images = f"; the sequence counts all {count.arrangements:,}"
+            first = [
+                f"{wrong}{self.term} = {value:,}",
+                f"  {problem} = {number} arrangements{up_to}, {sizes}{images}",
+            ]
         return [
-            f"{wrong}{problem} = {count.published:,}",
-            f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
+            *first,
             *([f"  found by  {self.method}: {found}"] if count.tasks else []),
             *([f"  chosen    {self.method}, {self.chosen}"] if self.asked.verbose and self.chosen else []),
             *(f"  {'checked ' if count.tasks else 'computed'}  {check}" for check in self._checks),
@@ -116,6 +138,10 @@ class Answer:
     @property
     def _compared_in_words(self) -> str:
         verdict, compared = self.comparison.verdict, self.comparison.compared
+        known = self.comparison.published
+        if self.term is not None and known is not None and not self.problem.obstruction:
+            value = self.term.value(known, self.problem.arrangements(known))
+            compared = f"{'with' if verdict == 'agrees' else 'from'} the published value {value:,} ({self.term})"
         return f"{verdict.upper() if verdict == 'differs' else verdict:<9} {compared}" if verdict else compared
 
     @property

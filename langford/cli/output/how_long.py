@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 
 import click
 
@@ -89,6 +90,10 @@ class Cost:
         if self.seconds > SECONDS_WORTH_ADVICE:
             say(f"{first}{self.instead()}")
 
+    def asks(self, yes: bool, limit: float | None = None) -> bool:
+        """Whether :meth:`require_consent`, with the same arguments, asks."""
+        return not yes and min(self.seconds, inf if limit is None else limit) > SECONDS_WORTH_A_QUESTION
+
     def require_consent(self, yes: bool, limit: float | None = None) -> None:
         """Ask before a computation of over an hour; one of over a year needs --yes.
 
@@ -96,9 +101,7 @@ class Cost:
         """
         require_affordable(self.what, self.seconds, self.devices, yes, "--yes", self.instead)
         words = f"{self.what}: {time_on(self.seconds, self.devices)}"
-        seconds = self.seconds if limit is None else min(self.seconds, limit)
-        asks = seconds > SECONDS_WORTH_A_QUESTION and not yes
-        if asks and not display.confirmed(f"{words}. Start?"):
+        if self.asks(yes, limit) and not display.confirmed(f"{words}. Start?"):
             raise BadInput(f"{words}: {self.instead()}, or give --yes")
 
 
