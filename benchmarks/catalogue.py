@@ -49,6 +49,7 @@ BENCHMARKS = (
     Benchmark("large_ledger", 20, "Postgres"),
     Benchmark("strangers", 15),
     Benchmark("one_token", 5),
+    Benchmark("serving", 20),
     Benchmark("simulation", 12),
     Benchmark("replication", 10),
     Benchmark("soak", 20, "Postgres with --postgres"),

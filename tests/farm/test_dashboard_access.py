@@ -18,8 +18,9 @@ from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.dashboard.pages import FOLDER
+from jobs.farm.guard.bounds import SESSION_SECONDS
 from jobs.farm.guard.limits import RateLimit
-from jobs.farm.guard.sessions import LIFETIME_SECONDS, Sessions
+from jobs.farm.guard.sessions import Sessions
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.support.clock import MovableClock
@@ -220,11 +221,11 @@ def test_a_session_ends_after_twelve_hours(tmp_path: Path) -> None:
     with closing(Watcher(tmp_path, sessions=Sessions(clock=clock))) as watcher:
         shown = copied(watcher.log_in(watcher.tokens[0]))
         with closing(watcher.another()) as thief:
-            clock.move(LIFETIME_SECONDS - 1)
+            clock.move(SESSION_SECONDS - 1)
             assert thief.get("/campaigns", headers=shown).status_code == 200
             clock.move(1)
             assert thief.get("/campaigns", headers=shown).status_code == 401
-    assert LIFETIME_SECONDS == 12 * 3_600
+    assert SESSION_SECONDS == 12 * 3_600
 
 
 def test_a_revoked_token_ends_its_sessions(watcher: Watcher) -> None:

@@ -28,9 +28,8 @@ from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import KnownTokens
-from jobs.farm.guard.bounds import READING, WORKING
+from jobs.farm.guard.bounds import READING, TOKENS_OF_A_SESSION, WORKING
 from jobs.farm.guard.limits import RateLimit
-from jobs.farm.guard.sessions import MAX_TOKENS
 from jobs.farm.guard.shares import Payer
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
@@ -46,7 +45,7 @@ EQUIPMENT = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "s
 def campaigns(tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
     """A ledger with more campaigns than a session has tokens."""
     with new_ledger("sqlite", tmp_path) as ledger:
-        names = [NAME, *(f"{NAME}-{place}" for place in range(MAX_TOKENS))]
+        names = [NAME, *(f"{NAME}-{place}" for place in range(TOKENS_OF_A_SESSION))]
         yield ledger, [ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in names]
 
 
@@ -94,14 +93,14 @@ def test_many_right_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaig
             answer = client.get("/campaigns")
     assert len(done) == 1
     # Of more tokens than a session has, the newest count.
-    assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[-MAX_TOKENS:]]
+    assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[-TOKENS_OF_A_SESSION:]]
 
 
 def test_each_token_is_charged(campaigns: tuple[Ledger, list[Campaign]]) -> None:
     ledger, made = campaigns
     # Each log-in is the request of a stranger, as is each one of a session whose tokens were revoked.
-    with serving(ledger, made, RateLimit(1e-9, (1 + 3) * MAX_TOKENS)) as client:
-        log_in(client, *(campaign.new_token(Role.READER) for campaign in made[:MAX_TOKENS]))
+    with serving(ledger, made, RateLimit(1e-9, (1 + 3) * TOKENS_OF_A_SESSION)) as client:
+        log_in(client, *(campaign.new_token(Role.READER) for campaign in made[:TOKENS_OF_A_SESSION]))
         for campaign in made:
             campaign.revoke()
         assert client.get("/campaigns").status_code == 403, "now the server knows"

@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
-from jobs.farm.guard.bounds import RETRY_SECONDS, WAIT_SECONDS
-from jobs.farm.guard.shares import (
+from jobs.farm.guard.bounds import (
     ALONE_SECONDS,
-    MAX_PAYERS,
     OF_A_PAYER,
+    REMEMBERED,
+    RETRY_SECONDS,
+    WAIT_SECONDS,
     WINDOW_SECONDS,
+)
+from jobs.farm.guard.shares import (
     Charges,
     Lane,
     NoTime,
@@ -103,9 +106,9 @@ def test_what_was_used_long_ago_is_forgotten(charges: Charges, clock: MovableClo
 
 def test_few_charges_are_remembered(charges: Charges) -> None:
     charges.add(LIAR, 10.0)
-    for number in range(3 * MAX_PAYERS):
+    for number in range(3 * REMEMBERED):
         charges.add(Payer.stranger(str(number)), 0.001)
-    assert len(charges._used) <= 2 * MAX_PAYERS  # noqa: SLF001
+    assert len(charges._used) <= 2 * REMEMBERED  # noqa: SLF001
     assert charges.least([LIAR, HONEST]) == HONEST
 
 

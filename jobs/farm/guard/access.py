@@ -23,12 +23,11 @@ from db.work import tokens
 from jobs.farm.guard import cookie
 from jobs.farm.guard.addresses import address_of
 from jobs.farm.guard.bodies import Bounds
-from jobs.farm.guard.bounds import BODIES, BODIES_OF_A_TOKEN, PIECE, READING, WORKING
+from jobs.farm.guard.bounds import BODIES, BODIES_OF_A_TOKEN, PIECE, READING, REMEMBERED, WORKING
 from jobs.farm.guard.defence import Defence
 from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.shares import Lane, Payer, Places, Rank
 
-MAX_KNOWN_TOKENS = 10_000
 PAYER = "langford.payer"
 """Where the scope of a request keeps who is charged for it."""
 RANK = "langford.rank"
@@ -43,7 +42,7 @@ class KnownTokens:
     are looked up again, so that a token gives no right from the moment when it is revoked.
     """
 
-    def __init__(self, most: int = MAX_KNOWN_TOKENS) -> None:
+    def __init__(self, most: int = REMEMBERED) -> None:
         """``most``: how many tokens are remembered; the least recently used ones are forgotten."""
         self._most = most
         # Who is charged, and the role by the UUID of each campaign, by the SHA-256 of the token; by their last use.

@@ -14,6 +14,18 @@ HEADER_SECONDS = 10.0
 """To begin to speak, for a TLS handshake, and for the headers of a request, of whomever."""
 HANDSHAKE_PROCESSOR_SECONDS = 0.002
 """What a stranger is charged for a TLS handshake."""
+REQUESTS_PER_SECOND, BURST = 200.0, 400.0
+"""From one address, in the long run and at once."""
+LINES_PER_MINUTE = 10
+"""Of the log, about one address."""
+
+# -- a payer: a token, or all strangers together ----------------------------------------------
+
+WINDOW_SECONDS = 10.0
+"""After which a third of a charge is left; of those who wait, the one with the least charge is next."""
+OF_A_PAYER, ALONE_SECONDS = 2, 10.0
+"""Requests in flight: one that computes, and one that waits for the disk.  While others ask it is one, since two
+would take turns with each step of the one that waits; a payer is alone when nobody else has asked for so long."""
 
 # -- a token ----------------------------------------------------------------------------------
 
@@ -24,6 +36,9 @@ KEPT_SECONDS = 180.0
 (:data:`jobs.reach.requests.KEPT_SECONDS`), so that no request meets its end."""
 BODIES_OF_A_TOKEN = 4
 """Bodies larger than a piece that are read or used at a time, of at most 4 MiB each."""
+
+SESSION_SECONDS, SESSIONS_OF_A_TOKEN, TOKENS_OF_A_SESSION = 12 * 3_600, 100, 16
+"""Of browsers that have logged in with it."""
 
 # -- one connection, of whomever --------------------------------------------------------------
 
@@ -58,3 +73,7 @@ BODIES = 16
 """As BODIES_OF_A_TOKEN, of all tokens."""
 WORKING, READING = 16, 4
 """Requests that use the ledger at a time; and those that wait for a status, which takes long."""
+SESSIONS = 10_000
+"""Of browsers that have logged in."""
+REMEMBERED = 10_000
+"""Addresses, payers and tokens, of each about so many; those that used least, or longest ago, are forgotten."""

@@ -11,7 +11,7 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jobs.farm.guard.sessions import LIFETIME_SECONDS
+from jobs.farm.guard.bounds import SESSION_SECONDS
 
 
 def read(request: Request, encrypted: bool) -> str:
@@ -28,7 +28,7 @@ def write(request: Request, response: Response, session: str, encrypted: bool) -
     response.set_cookie(
         _name(request, encrypted),
         session,
-        max_age=LIFETIME_SECONDS if session else 0,
+        max_age=SESSION_SECONDS if session else 0,
         path="/",
         secure=encrypted,
         httponly=True,

@@ -2,7 +2,8 @@
 
 A connection whose other end has said nothing costs nothing but its file.  Those that have spoken are let in one at
 a time, at the turns of strangers, and few are in until they show a valid token: the newest waits.  Addresses take
-turns, so that none keeps the others waiting.
+turns, so that none keeps the others waiting.  Who has waited for so long that it gives up before it is answered
+goes after those who have not: the time for its handshake would be lost.
 
 When all connections are taken, or all that a token may have, the holder of the most gives one up: a token the one
 that it has not used for longest, which is most likely that of a worker that has gone; strangers at an address the
@@ -12,6 +13,7 @@ newest.  So nobody takes the place of those who hold fewer, and a new connection
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 import select
 import socket
@@ -37,6 +39,8 @@ from jobs.farm.guard.shares import Charges, Payer, Turns
 
 ACCEPT_AGAIN_SECONDS = 1.0
 """How long nothing is accepted after the system has refused a file."""
+LOOKED_AT = 8
+"""How many of an address are looked at for one that has waited for a short time only."""
 THIS_SERVER = "this server"
 
 
@@ -208,7 +212,7 @@ class Door:
         address = self._next()
         if address is not None:
             theirs = self._waiting.pop(address)
-            guest = next(iter(theirs))
+            guest = self._first(theirs)
             del theirs[guest]
             if theirs:
                 self._waiting[address] = theirs  # after all others
@@ -221,6 +225,15 @@ class Door:
                 self._charges.add(guest.payer, HANDSHAKE_PROCESSOR_SECONDS)
             guest.coming = asyncio.get_running_loop().create_task(self._come(guest))
             self._ring()
+
+    def _first(self, theirs: dict[Guest, None]) -> Guest:
+        """The oldest that will not give up soon; where all will, the oldest."""
+        late = asyncio.get_running_loop().time() - WAIT_SECONDS
+        for guest in list(itertools.islice(theirs, LOOKED_AT)):
+            if guest.spoke > late or guest.has_left:
+                return guest
+            theirs[guest] = theirs.pop(guest)  # after all others
+        return next(iter(theirs))
 
     async def _come(self, guest: Guest) -> None:
         seconds = None if self._tls is None else HEADER_SECONDS

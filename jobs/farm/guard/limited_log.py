@@ -9,10 +9,10 @@ import threading
 from typing import Any
 
 from jobs.clock import SYSTEM, Clock
+from jobs.farm.guard.bounds import LINES_PER_MINUTE
 from jobs.show.log_lines import LOGGER, extra
 from langford.errors import causes
 
-LINES_PER_MINUTE = 10
 LACK_SECONDS = 60.0
 """Time between two lines about a lack of files."""
 MAX_ADDRESSES = 1_000

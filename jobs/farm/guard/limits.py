@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 
 from jobs.clock import SYSTEM, Clock
+from jobs.farm.guard.bounds import BURST, REMEMBERED, REQUESTS_PER_SECOND
 from langford.errors import LangfordError
 
-REQUESTS_PER_SECOND, BURST = 200.0, 400.0
-MAX_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
-"""About how many addresses are remembered, and the time between two searches for those that may be forgotten."""
+LOOK_SECONDS = 1.0
+"""Time between two searches for addresses that may be forgotten."""
 
 
 class RateLimit:
@@ -30,7 +30,7 @@ class RateLimit:
         """
         now, cost = self._clock.monotonic(), min(cost, self._burst)
         with self._lock:
-            if len(self._allowances) > MAX_ADDRESSES and now >= self._next_look:
+            if len(self._allowances) > REMEMBERED and now >= self._next_look:
                 self._next_look = now + LOOK_SECONDS
                 # An address that has sent nothing since then has its whole burst again, like a new one.
                 full_since = now - self._burst / self._per_second

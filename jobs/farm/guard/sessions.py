@@ -12,10 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jobs.clock import SYSTEM, Clock
-
-LIFETIME_SECONDS = 12 * 3_600
-MAX_TOKENS, MAX_SESSIONS, MAX_OF_A_TOKEN = 16, 10_000, 100
-"""Of a session; of a server; and of those begun with the same token, so that one token cannot end all others."""
+from jobs.farm.guard.bounds import SESSION_SECONDS, SESSIONS, SESSIONS_OF_A_TOKEN, TOKENS_OF_A_SESSION
 
 
 @dataclass(frozen=True)
@@ -29,14 +26,14 @@ class Session:
 class Sessions:
     """Used on the event loop only."""
 
-    def __init__(self, most: int = MAX_SESSIONS, of_a_token: int = MAX_OF_A_TOKEN, clock: Clock = SYSTEM) -> None:
+    def __init__(self, most: int = SESSIONS, of_a_token: int = SESSIONS_OF_A_TOKEN, clock: Clock = SYSTEM) -> None:
         """A session beyond ``of_a_token`` ends the oldest of its token; one beyond ``most`` the oldest of all."""
         self._most, self._most_of_a_token, self._clock = most, of_a_token, clock
         # By identifier, ordered by age.
         self._open: dict[str, Session] = {}
 
     def begin(self, tokens: Sequence[str]) -> str:
-        """The identifier of a new session of some tokens, newest first; those after MAX_TOKENS are ignored."""
+        """The identifier of a new session of some tokens, newest first: as many as a session may have."""
         now = self._clock.monotonic()
         self._open = {identifier: session for identifier, session in self._open.items() if now < session.ends}
         of_the_token = [known for known, session in self._open.items() if session.tokens[0] == tokens[0]]
@@ -45,7 +42,7 @@ class Sessions:
         elif len(self._open) >= self._most:
             self.end(next(iter(self._open)))
         identifier = secrets.token_urlsafe(32)
-        self._open[identifier] = Session(tokens[:MAX_TOKENS], now + LIFETIME_SECONDS)
+        self._open[identifier] = Session(tokens[:TOKENS_OF_A_SESSION], now + SESSION_SECONDS)
         return identifier
 
     def tokens(self, identifier: str) -> list[str]:

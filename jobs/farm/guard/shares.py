@@ -22,19 +22,16 @@ from types import coroutine
 from typing import Any, Generic, TypeVar
 
 from jobs.clock import SYSTEM, Clock
-from jobs.farm.guard.bounds import RETRY_SECONDS, WAIT_SECONDS
+from jobs.farm.guard.bounds import (
+    ALONE_SECONDS,
+    OF_A_PAYER,
+    REMEMBERED,
+    RETRY_SECONDS,
+    WAIT_SECONDS,
+    WINDOW_SECONDS,
+)
 from langford.errors import LangfordError
 
-WINDOW_SECONDS = 10.0
-MAX_PAYERS = 10_000
-"""About how many charges are remembered; the smallest ones are forgotten."""
-OF_A_PAYER = 2
-"""How many requests of one payer may be in flight: one that computes, and one that waits for the disk."""
-ALONE_SECONDS = 10.0
-"""While others ask, one request of a payer is in flight: two would take turns with each step of the one that waits.
-
-A payer is alone again when nobody else has asked for this time.
-"""
 STRANGERS = "strangers"
 T = TypeVar("T")
 W = TypeVar("W")
@@ -92,8 +89,8 @@ class Charges:
                 self._unwritten[payer.group] = self._unwritten.get(payer.group, 0.0) + seconds
             for one in (payer.group, payer) if payer.is_stranger else (payer.group,):
                 self._used[one] = self._of(one, now) + seconds, now
-            if len(self._used) > 2 * MAX_PAYERS:
-                kept = sorted(self._used, key=lambda one: self._of(one, now))[-MAX_PAYERS:]
+            if len(self._used) > 2 * REMEMBERED:
+                kept = sorted(self._used, key=lambda one: self._of(one, now))[-REMEMBERED:]
                 self._used = {one: self._used[one] for one in kept}
 
     @contextmanager
