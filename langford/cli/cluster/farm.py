@@ -58,8 +58,8 @@ def farmed(
     """
     if job.dry_run:
         raise BadInput(
-            "--dry-run prints the job script of workers, which need a server: give --join FILE, or a Postgres "
-            "--ledger; `langford create --dry-run` forecasts the campaign"
+            "a farm has no job script before its server runs: give --dry-run with --join FILE or a Postgres "
+            f"--ledger to print one. `langford create {' '.join(words)} --dry-run` forecasts the campaign"
         )
     if host is not None:
         _require_known(host)
