@@ -297,7 +297,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm keep skolem 9 --once", "without --once runs a server too"),
     ("slurm keep skolem 9 --once --join eight.join", "joins the campaign eight: leave out 'skolem 9'"),
     ("slurm keep --join text", "is not a complete join file"),
-    ("slurm keep eight --dry-run", "which need a server"),
+    ("slurm keep eight --dry-run", "a farm has no job script before its server runs"),
     ("slurm keep eight --host no.host.invalid", "give --host the name"),
     ("slurm keep nobody", "no campaign 'nobody'"),
     ("slurm keep skolm 9", "did you mean skolem?"),

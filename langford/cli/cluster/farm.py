@@ -59,7 +59,7 @@ def farmed(
     if job.dry_run:
         raise BadInput(
             "a farm has no job script before its server runs: give --dry-run with --join FILE or a Postgres "
-            f"--ledger to print one. `langford create {' '.join(words)} --dry-run` forecasts the campaign"
+            "--ledger to print one. `langford create PROBLEM --dry-run` forecasts the campaign"
         )
     if host is not None:
         _require_known(host)
