@@ -209,7 +209,7 @@ def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirme
             f"{several(len(conflicts), f'task of {name} has', f'tasks of {name} have')} conflicting results "
             f"(first: task {conflicts[0]}, {values}): "
             + (f"{len(ties)} are a tie, which more workers will not end; " if ties else "")
-            + f"run another worker on another host, whose vote counts: {_another_worker(campaign)}, or {decide}"
+            + f"run another worker, on another machine: {_another_worker(campaign)}, or {decide}"
         )
     distrusted = untrusted(transaction)
     if distrusted:
@@ -222,8 +222,8 @@ def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirme
     missing = kept.drawn - kept.replicated
     if missing and not unconfirmed:
         raise Unreplicated(
-            f"{name} has {kept.words}: {missing:,} wait for a worker on another host, with another token if "
-            f"it uses a server (`langford token {name}`): {_another_worker(campaign)}, or {decide}, or print the "
+            f"{name} has {kept.words}: {missing:,} wait for a worker with another token (`langford token "
+            f"{name}`), or without one on another machine: {_another_worker(campaign)}, or {decide}, or print the "
             f"count as it is: `langford result {name} --unconfirmed`"
         )
 

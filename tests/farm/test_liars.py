@@ -65,7 +65,7 @@ def test_a_lying_client_never_ends_in_a_count(farm: Farm, langford: Run) -> None
     assert f"NOT CONFIRMED: 0 of {farm.campaign.tasks}" in plainly.stdout
     first = farm.work_on("first")
     _, errors = first.communicate(timeout=100)
-    assert (first.returncode, "results wait for workers on other hosts" in errors) == (0, True)
+    assert (first.returncode, "results wait for workers with other tokens" in errors) == (0, True)
     assert langford("result", NAME).returncode == 4  # a conflict
     [status] = json.loads(langford("status", "--json").stdout)
     assert (status["checked"]["conflicts"], status["tasks"]["recheck"]) == (

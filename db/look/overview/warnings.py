@@ -103,7 +103,7 @@ def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int], compl
         yield Warned(
             WarningKind.CONFLICT,
             f"{several(len(conflicts), 'task has', 'tasks have')} results that disagree "
-            f"({some(conflicts, NAMED)}): workers of other hosts vote on them, or "
+            f"({some(conflicts, NAMED)}): workers with other tokens vote on them, or "
             f"`langford verify {name} --waiting` decides",
         )
     if tasks.set_aside:
@@ -147,8 +147,8 @@ def _about_workers(
         yield Warned(
             WarningKind.RECHECK_WITHOUT_SECOND_WORKER,
             f"{several(without_voter, 'result waits', 'results wait')} to be evaluated again, and no active worker "
-            "may do it: start one on another host, with another token if it uses a server "
-            f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
+            f"may do it: start one with another token (`langford token {name}`), or without a token on another "
+            f"machine, or decide here: `langford verify {name} --waiting`",
         )
     # A campaign that waits for its first worker, or whose workers ended normally, needs no warning.
     gone = max(by_state[WorkerState.ENDED], key=lambda worker: worker.last_seen, default=None)

@@ -113,7 +113,7 @@ def work(
     display.say(f"{reason}{several(report.tasks_here, 'task')} done here{back}")
     if source.rechecks and not report.stopped:
         waits = several(source.rechecks, "result waits", "results wait")
-        display.say(f"{waits} for workers on other hosts, with other tokens")
+        display.say(f"{waits} for workers with other tokens")
     if report.set_aside and not report.stopped:
         display.say(report.set_aside_words(server.name, where=" on the machine of the ledger"))
     if as_json:
