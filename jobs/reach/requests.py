@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ TIMEOUT_SECONDS = 10.0
 """How long a server may send nothing."""
 KEPT_SECONDS = 150.0
 """How long an unused connection is kept: longer than two renewals, and not as long as the server keeps it."""
+PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+TLS_FILES = "SSLKEYLOGFILE", "SSL_CERT_FILE", "SSL_CERT_DIR"
+"""Variables of the system: of proxies, in capitals or not, and of files that TLS reads or writes."""
 MAX_SECONDS, MAX_ANSWER = 60.0, 4 * 2**20
 """The longest time and the largest size in bytes of a whole answer; those of a task server are far below.
 
@@ -127,9 +131,10 @@ class Requests:
             self._http = self._connected()
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
+            given = ", ".join(name for name in os.environ if name.upper() in PROXIES)
             raise BadInput(
-                f"cannot use the proxies of the environment ({reason}): write HTTP_PROXY, HTTPS_PROXY and "
-                "ALL_PROXY as http://HOST:PORT, or unset them"
+                f"cannot use the proxies of the environment, {given} ({reason}): write a proxy as http://HOST:PORT "
+                "and addresses in NO_PROXY without brackets, or unset them"
             ) from error
 
     def close(self) -> None:
@@ -294,6 +299,13 @@ def _trusting(certificate: Path | None) -> ssl.SSLContext:
     """In addition to those of the system; raises BadInput."""
     try:
         context = ssl.create_default_context()
+    except OSError as error:  # of the files that the system's variables name
+        given = [name for name in TLS_FILES if name in os.environ]
+        named = [name for name in given if os.environ[name] == error.filename] or given
+        raise BadInput(
+            f"TLS cannot use a file ({error.strerror or error}): correct or unset {', '.join(named)}"
+        ) from error
+    try:
         if certificate is not None:
             # One that the server's authority has signed may be given, too: as in Python 3.13.
             context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

@@ -18,6 +18,8 @@ from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
 ABSENT = re.compile(r"No module named '([\w.]+)'")
+VARIABLES = {"MPLBACKEND": "valid value for backend", "TZ": "offset must be a timedelta strictly between"}
+"""Variables of other programs that make them fail, with what they say then."""
 NO_MEMORY, NO_THREAD = "failed to map segment", "can't start new thread"
 """What a library that is loaded, or Python, says where the memory or the number of threads is limited."""
 
@@ -79,6 +81,10 @@ def unusable(error: Exception) -> str | None:
             f"this Python has no {absent} ({sys.executable}): use another one, or install the library that it "
             "needs and build it again; `langford doctor` lists what is absent"
         )
+    for cause in causes(error):
+        for name, said in VARIABLES.items():
+            if name in os.environ and said in str(cause):
+                return f"the variable {name} cannot be used ({os.environ[name]!r:.80}): correct or unset it"
     damaged = delete_damaged(error)
     if damaged is not None:
         return damaged
@@ -96,7 +102,9 @@ def _absent_part(error: BaseException) -> str | None:
     if not isinstance(error, ImportError):
         return None
     said = ABSENT.search(str(error))
-    name = error.name or (said[1] if said else "")
+    # A plain ImportError names nothing: then the module counts that wanted to import.
+    passed = [module for module in modules_of(error) if module.partition(".")[0] not in ("importlib", "__main__")]
+    name = error.name or (said[1] if said else "") or (passed or [""])[-1]
     return name if name.partition(".")[0] in sys.stdlib_module_names else None
 
 

@@ -109,6 +109,27 @@ def test_proxies_that_cannot_be(langford: Run, proxy: str, tmp_path: Path) -> No
     assert "secret" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("NO_PROXY", "[::1]", "cannot use the proxies of the environment, NO_PROXY (no such proxy)"),
+        (
+            "SSLKEYLOGFILE",
+            "absent/keys",
+            "TLS cannot use a file (No such file or directory): correct or unset SSLK",
+        ),
+    ],
+)
+def test_the_variable_that_fails_is_named(
+    langford: Run, tmp_path: Path, variable: str, value: str, said: str
+) -> None:
+    join = join_file(tmp_path, f"https://farm.invalid/{NAME}", "a-secret-token")
+    done = langford("work", join, "--outbox", "outbox", "--time-limit", "5", variables={variable: value})
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"langford: {said}")
+    assert len(done.stderr.splitlines()) == 1
+
+
 class Closed(BaseHTTPRequestHandler):
     """A proxy that requires a password."""
 

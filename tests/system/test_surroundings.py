@@ -366,6 +366,27 @@ def test_a_python_without_a_part_is_named(tmp_path: Path, module: str, command: 
         assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "command"),
+    [("TZ", "XYZ+24:00", "status seven"), ("MPLBACKEND", "bogus", "draw 4 --out picture.png")],
+)
+def test_a_variable_that_a_library_cannot_use_is_named(
+    langford: Run, tmp_path: Path, variable: str, value: str, command: str
+) -> None:
+    assert langford("run", "7", "--name", "seven").returncode == 0
+    done = langford(*command.split(), variables={variable: value}, in_process=False)
+    said = f"langford: the variable {variable} cannot be used ({value!r}): correct or unset it\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_a_library_that_sqlite_needs_and_that_is_absent(tmp_path: Path) -> None:
+    loader = FINDER.format(module="_sqlite3").replace("No module named ", "libsqlite3.so.0: cannot open ")
+    refused = without(loader, tmp_path, "status")
+    assert refused.returncode == 2
+    assert "langford: this Python has no sqlite3" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 @pytest.mark.parametrize("module", exhaustive(PARTS))
 def test_doctor_lists_what_this_python_is_without(tmp_path: Path, module: str) -> None:
     listed = without(f"sys.modules[{module!r}] = None", tmp_path, "doctor", "--json").stdout
