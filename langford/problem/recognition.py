@@ -40,6 +40,56 @@ def recognised(arrangement: Sequence[int]) -> Problem:
     raise BadProblem(f"this is not an arrangement: {'; '.join(found[:MOST])}{more}")
 
 
+def labelled(problem: Problem, arrangement: Sequence[int]) -> tuple[int, ...]:
+    """An arrangement of a problem with the labels of its family; it may have those of another family.
+
+    Raises BadProblem, which names what is wrong with it, by the family's labels.
+
+    >>> labelled(Problem.parse("differences 3 over 4 empty 2,3"), (2, 0, 0, 2))
+    (3, 0, 0, 3)
+    """
+    if len(arrangement) != problem.places:
+        raise BadProblem(f"it has {several(len(arrangement), 'place')}, not {problem.places}")
+    wanted = Counter(
+        {problem.label(d): problem.copies * number for d, number in Counter(problem.differences).items()}
+    )
+    own = problem.differences[0] - problem.label(problem.differences[0])
+    for offset in (own, 1 - own):
+        row = tuple(label and problem.label(label + offset) for label in arrangement)
+        right = Counter(filter(None, row)) == wanted and not any(row[place - 1] for place in problem.empty)
+        if right and all(_grouped(problem, label + own, places) for label, places in places_of(row).items()):
+            return row
+    cubes = Counter(filter(None, arrangement))
+    found = [
+        *(f"place {place} has a cube and must be empty" for place in problem.empty if arrangement[place - 1]),
+        *(
+            f"colour {label} has {several(cubes[label], 'cube')}, not {wanted[label]}"
+            for label in sorted({*cubes, *wanted})
+            if cubes[label] != wanted[label]
+        ),
+    ]
+    if problem.fold == 1:
+        places = {label: at for label, at in places_of(arrangement).items() if cubes[label] == wanted[label]}
+        found += _faults(places, len(arrangement), own, problem.circle)
+    more = f"; and {several(len(found) - MOST, 'more fault')}" if len(found) > MOST else ""
+    raise BadProblem("; ".join(found[:MOST] or ["its cubes do not form pairs"]) + more)
+
+
+def _grouped(problem: Problem, difference: int, places: Sequence[int]) -> bool:
+    """Whether places are those of the colours with a difference."""
+    left = {*places}
+    while left:
+        first = min(left)
+        groups = [{first + difference * copy for copy in range(problem.copies)}]
+        if problem.circle:
+            groups.append({first, first + problem.places - difference})
+        group = next((each for each in groups if each <= left), None)
+        if group is None:
+            return False
+        left -= group
+    return True
+
+
 def is_planar(arrangement: Sequence[int]) -> bool:
     """Whether lines from each cube to the next of its colour, above or below the row, can be without a crossing.
 

@@ -70,6 +70,14 @@ def test_an_arrangement_is_checked() -> None:
     document = json.loads(call("draw", "--cubes", "1,1,2,0,2", "--json").stdout)
     assert (document["problem"], document["planar"], document["fault"]) == ("hooked-skolem-2", True, None)
     assert call("draw", "3", "--cubes", "3,1,2,1,3,2").exit_code == 0
+    # as `langford list` prints it, with any sign of a hole, and with the labels of another family
+    for written in ("2 3 1 2 1 3", "2, 3, 1, 2, 1, 3", "3 4 2 3 2 4"):
+        assert call("draw", "3", "--cubes", written).exit_code == 0
+    for row in ("2,0,0,2", "3 . . 3", "3 · · 3"):
+        done = call("draw", "differences", "3", "over", "4", "empty", "2,3", "--cubes", row)
+        assert "an arrangement of differences {3} over 4 places" in done.output
+    labels = call("draw", "hooked-skolem", "2", "--cubes", "1,1,2,0,3")
+    assert "colour 2 has 1 cube, not 2; colour 3 has 1 cube, not 0" in str(labels.exception)
 
 
 def test_a_citation_names_a_file_only_if_it_exists(twelve: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from langford.errors import BadProblem
 from langford.methods.backtracking import explicit
 from langford.problem import Problem
-from langford.problem.recognition import is_planar, recognised
+from langford.problem.recognition import is_planar, labelled, recognised
 from langford.problem.variants import VARIANTS
 
 WORDS = [
@@ -22,6 +22,17 @@ WORDS = [
 
 def test_the_words_have_every_family() -> None:
     assert {Problem.parse(words).variant for words in WORDS} >= {*VARIANTS}
+
+
+@pytest.mark.parametrize("words", [*WORDS, "skolem 4 fold 2", "4 holes 1"])
+def test_an_arrangement_has_the_labels_of_its_family_or_of_another(words: str) -> None:
+    problem = Problem.parse(words)
+    offset = problem.differences[0] - problem.label(problem.differences[0])
+    for arrangement in islice(explicit.iterate(problem), 20):
+        assert labelled(problem, arrangement) == arrangement
+        others = tuple(label and label + 2 * offset - 1 for label in arrangement)
+        if offset or 1 not in arrangement:
+            assert labelled(problem, others) == arrangement
 
 
 @pytest.mark.parametrize("words", WORDS)

@@ -11,14 +11,14 @@ from langford import drawing
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
-from langford.cli.options.types import integers
+from langford.cli.options.types import labels
 from langford.cli.output import display
 from langford.cli.output.display import has_characters, show
 from langford.cli.output.screen import styled
 from langford.errors import BadProblem
 from langford.methods.backtracking import explicit
 from langford.problem import Problem
-from langford.problem.recognition import is_planar, recognised
+from langford.problem.recognition import is_planar, labelled, recognised
 
 
 @click.command(
@@ -32,9 +32,10 @@ Examples:
 @problem_options
 @click.option(
     "--cubes",
-    type=integers,
+    type=labels,
     metavar="K,K,...",
-    help="Check and draw this arrangement; print its problem, and whether it is planar.  0 is an empty place.",
+    help="Check and draw this arrangement, with commas or spaces; print its problem, and whether it is planar.  "
+    "0 or a dot is an empty place.",
 )
 @seed_option
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
@@ -60,12 +61,16 @@ def draw(
     problem = chosen.problem() if cubes is None or chosen.words else None
     if cubes is not None:
         arrangement = tuple(cubes)
-        if min(arrangement) < 0:
-            raise BadProblem("give --cubes one label per place, 0 for an empty one")
-        checked = CheckedArrangement.of(arrangement)
-        if problem is not None and not explicit.is_valid(problem, arrangement):
-            what = checked.fault or f"it is one of {checked.problem}"
-            raise BadProblem(f"{','.join(map(str, cubes))} is not an arrangement of {problem}: {what}")
+        if problem is not None:
+            try:
+                arrangement = labelled(problem, arrangement)
+            except BadProblem as error:
+                given = ",".join(map(str, cubes))
+                raise BadProblem(f"{given} is not an arrangement of {problem}: {error}") from error
+            checked = CheckedArrangement(arrangement, problem)
+        else:
+            checked = CheckedArrangement.of(arrangement)
+            problem = checked.problem
     else:
         assert problem is not None
         with display.said_when_slow("no arrangement yet; still searching, Ctrl-C stops"):

@@ -21,6 +21,8 @@ MAX_SECONDS = 315_576_000.0
 MIN_INTERVAL_SECONDS = 0.1
 """A ledger or a server is asked up to ten times a second."""
 MAX_INTEGER = 10**9
+HOLES = (".", "·", "0")
+"""How an empty place of an arrangement is written."""
 
 
 def duration(text: str) -> float:
@@ -93,6 +95,14 @@ def exact_number(text: str) -> int:
     if not groups and not re.fullmatch(r"\d{1,400}", text, re.ASCII):
         raise click.BadParameter("give a number in all its digits, like 2636337861200 or 2,636,337,861,200")
     return int("".join(re.findall(r"[0-9]", text)))
+
+
+def labels(text: str) -> list[int]:
+    """The labels of an arrangement as `langford list` prints it, or with commas; raises BadParameter."""
+    found = integers(",".join("0" if part in HOLES else part for part in re.split(r"[,\s]+", text.strip())))
+    if min(found) < 0:
+        raise click.BadParameter("give one label per place, 0 for an empty one")
+    return found
 
 
 def integers(text: str) -> list[int]:

@@ -11,10 +11,10 @@ from functools import cache
 from itertools import combinations
 from random import Random
 
-from langford.errors import MethodDoesNotApply, TooExpensive
+from langford.errors import BadProblem, MethodDoesNotApply, TooExpensive
 from langford.methods.backtracking import Miller
 from langford.problem import Problem
-from langford.problem.recognition import places_of
+from langford.problem.recognition import labelled
 
 Arrangement = tuple[int, ...]
 
@@ -42,30 +42,11 @@ def iterate(problem: Problem) -> Iterator[Arrangement]:
 
 
 def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
-    """Whether all cubes are at their distances and the right places are empty; raises MethodDoesNotApply."""
-    _require_no_condition(problem)
-    cubes, colours = places_of(arrangement), {problem.label(d): d for d in problem.differences}
-    if len(arrangement) != problem.places or {*cubes} != {*colours}:
+    """Whether every colour's cubes stand at its distance and the right places are empty."""
+    try:
+        return labelled(problem, arrangement) == arrangement
+    except BadProblem:
         return False
-    if any(arrangement[place - 1] for place in problem.empty):
-        return False
-    if problem.circle:
-        apart = {name: (d, problem.places - d) for name, d in colours.items()}
-        return all(len(taken) == 2 and taken[1] - taken[0] in apart[name] for name, taken in cubes.items())
-    return all(_in_groups(problem, colours[name], set(taken)) for name, taken in cubes.items())
-
-
-def _in_groups(problem: Problem, difference: int, places: set[int]) -> bool:
-    """Whether places are those of ``fold`` groups of cubes with a difference."""
-    if len(places) != problem.copies * problem.fold:
-        return False
-    while places:
-        first = min(places)
-        group = {first + difference * copy for copy in range(problem.copies)}
-        if not group <= places:
-            return False
-        places -= group
-    return True
 
 
 def is_uniform(problem: Problem) -> bool:
