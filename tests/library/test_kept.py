@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from langford.devices import HOST
 from langford.kernels import cache
 from langford.kernels.cache import CHOSEN, NoCacheFolder, cache_folder
-from langford.kernels.cpu.compiled import compiled_once, kernel
+from langford.kernels.cpu.compiled import kernel
 from langford.kernels.gpu import cuda, host, runtime
 from langford.machine import kept as keeping
-from langford.machine.kept import can_keep, kept, read, write
+from langford.machine.kept import can_keep, kept, locked, read, write
 from langford.methods import METHODS
 from langford.problem import Problem
 from tests.support.command_line import COMMAND, ENVIRONMENT, without_announcement
@@ -171,8 +171,8 @@ def test_a_stopped_process_holds_others_up_for_a_limited_time_and_is_named(
         assert holder.stdout.readline() == b"held\n"
         holder.send_signal(signal.SIGSTOP)
         try:
-            for kernel_name in ("one", "two"):
-                with compiled_once(kernel_name):
+            for _ in range(2):
+                with locked(lock):
                     pass
         finally:
             holder.kill()
@@ -181,7 +181,7 @@ def test_a_stopped_process_holds_others_up_for_a_limited_time_and_is_named(
         f"langford: process {holder.pid} has kept {lock} locked for 0 s, so this one continues without the lock. "
         f"If {holder.pid} is stopped, resume it with `kill -CONT {holder.pid}`"
     )
-    with compiled_once("three"):  # the lock of a process that has ended is free
+    with locked(lock):  # the lock of a process that has ended is free
         assert lock.read_text() == str(os.getpid())
 
 
