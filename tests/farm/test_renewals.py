@@ -10,9 +10,11 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from db import Campaign
 from db.errors import LedgerBusy
+from db.schema.models import Attempt
 from db.states import Role
 from jobs.farm.api import renewals
 from tests.support.asgi import Served
@@ -100,6 +102,17 @@ def test_those_that_wait_are_made_in_one_transaction(farm: Served, monkeypatch: 
     answers = held.answers(farm, requests, len(requests) * [Role.WORKER])
     assert running(answers) == [[attempt] for attempt in attempts]
     assert held.made == [{attempts[0]}, set(attempts[1:])]
+
+
+def test_what_workers_say_of_their_tasks_is_kept(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each renewal, though several are made in one transaction."""
+    farm.ask("GET", "/campaigns/NAME")
+    held, requests = Held(monkeypatch), leased(farm)
+    for request in requests:
+        request["computed"] = [[request["attempts"][0]["attempt"], 1e-9]]
+    held.answers(farm, requests, len(requests) * [Role.WORKER])
+    with farm.ledger.database.reading() as connection:
+        assert set(connection.execute(select(Attempt.steps, Attempt.computed)).all()) == {(3, 1e-9)}
 
 
 def test_each_has_its_own_answer(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:

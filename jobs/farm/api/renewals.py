@@ -95,11 +95,12 @@ def _parsed(body: bytes) -> wire.Renewal | BadMessage:
 
 def _renewed(campaign: Campaign, seconds: float, renewals: Iterable[wire.Renewal]) -> set[int]:
     """Which of the attempts of some renewals run."""
-    shown, steps = [], dict[int, int]()
+    shown, steps, computed = [], dict[int, int](), dict[int, float]()
     for each in renewals:
         shown += each.attempts
         steps |= dict(each.steps)
-    return campaign.renew(shown, seconds, steps)
+        computed |= dict(each.computed)
+    return campaign.renew(shown, seconds, steps, computed)
 
 
 def _own(renewal: wire.Renewal, running: set[int]) -> bytes:
