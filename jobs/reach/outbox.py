@@ -36,11 +36,11 @@ from langford.machine.durable import (
     regular_content,
     replace_file,
 )
-from langford.machine.outputs import Form, NotReplaceable
+from langford.machine.outputs import NotReplaceable, OutputForm
 from langford.methods import method_hash
 
 SUFFIX = ".result.json"
-RESULT = Form("a result", rb'\{"')
+RESULT = OutputForm("a result", rb'\{"')
 LOCK = ".lock"
 MAX_FILE = 100_000
 TRIALS = 100

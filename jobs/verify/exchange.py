@@ -15,11 +15,11 @@ from db.identity import Identity
 from db.states import EventKind
 from jobs.verify import signatures
 from langford.errors import CheckFailed
-from langford.machine.outputs import Form
+from langford.machine.outputs import OutputForm
 from langford.machine.process import user
 from langford.methods import Count, Plan, merge
 
-RESULTS = Form("an export", rb'\{"format": "langford results ')
+RESULTS = OutputForm("an export", rb'\{"format": "langford results ')
 
 
 def file_of(campaign: str) -> Path:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from langford.errors import BadInput, NotInstalled, WrongResult
 from langford.machine.durable import replace_file
-from langford.machine.outputs import Form, is_a_device_or_a_pipe, require_replaceable
+from langford.machine.outputs import OutputForm, is_a_device_or_a_pipe, require_replaceable
 from langford.words import duration
 
 NAMESPACE = "langford"
-SIGNATURE = Form("a signature", b"-----BEGIN SSH SIGNATURE-----")
+SIGNATURE = OutputForm("a signature", b"-----BEGIN SSH SIGNATURE-----")
 TIMEOUT_SECONDS = 120.0
 """The time limit of ssh-keygen: long enough for a passphrase to be typed."""
 STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -28,7 +28,7 @@ def signature_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.sig")
 
 
-def require_place(file: Path, form: Form, key: Path | None) -> None:
+def require_place(file: Path, form: OutputForm, key: Path | None) -> None:
     """Check that a file and its signature can be written; see :func:`write`.
 
     Raises BadInput, NotReplaceable or OSError.
@@ -41,7 +41,7 @@ def require_place(file: Path, form: Form, key: Path | None) -> None:
     require_replaceable(signature_of(file), SIGNATURE)
 
 
-def write(file: Path, content: bytes, form: Form, key: Path | None, private: bool = False) -> Path | None:
+def write(file: Path, content: bytes, form: OutputForm, key: Path | None, private: bool = False) -> Path | None:
     """Write a file and its signature, or without a key only the file; returns the signature.
 
     An earlier signature is removed, since it would not match the new file.  If signing fails, nothing is changed.

@@ -16,7 +16,7 @@ from jobs.verify.recomputation import Comparison, Coverage, values_in_words
 from langford.devices import Device
 from langford.errors import BadInput, WrongResult
 from langford.machine.durable import FileTooLarge, content
-from langford.machine.outputs import Form
+from langford.machine.outputs import OutputForm
 from langford.machine.process import user
 from langford.methods import PlanKey, method_hash
 from langford.provenance import versions
@@ -24,7 +24,7 @@ from langford.words import instant
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
-FORM = Form("a statement", b"Verification of the campaign ")
+FORM = OutputForm("a statement", b"Verification of the campaign ")
 MAX_BYTES = 64 * 2**20
 """The size of a statement about several hundred thousand tasks."""
 

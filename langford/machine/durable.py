@@ -15,14 +15,16 @@ from socket import gethostname
 from typing import IO
 
 from langford.errors import LangfordError
-from langford.machine.outputs import Form, is_a_device_or_a_pipe, require_replaceable
+from langford.machine.outputs import OutputForm, is_a_device_or_a_pipe, require_replaceable
 from langford.machine.process import has_ended
 
 LOOKING = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open whatever is there at once, or not at all: no pipe waits for its other end."""
 
 
-def replace_file(file: Path, content: bytes, form: Form, private: bool = False, named_once: bool = False) -> None:
+def replace_file(
+    file: Path, content: bytes, form: OutputForm, private: bool = False, named_once: bool = False
+) -> None:
     """Write a file atomically: it is on disk, under its name, when this returns.
 
     An earlier file of this form is replaced; after an error it is unchanged.  A symbolic link is kept, and the file

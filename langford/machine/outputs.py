@@ -26,7 +26,7 @@ class NotReplaceable(LangfordError):
 
 
 @dataclass(frozen=True)
-class Form:
+class OutputForm:
     """Attributes:
     name: of what is written, in words.
     pattern: how each such file begins, decompressed if it is compressed by gzip; or all of a short one.
@@ -40,7 +40,7 @@ class Form:
         return not file.stat().st_size or re.match(self.pattern, _shown(file), re.DOTALL) is not None
 
 
-READY = Form("a file of --ready-file", rb"(https?://\S+|[0-9a-f-]{36})\n\Z")
+READY = OutputForm("a file of --ready-file", rb"(https?://\S+|[0-9a-f-]{36})\n\Z")
 """The address of a server, or the UUID of a worker."""
 
 
@@ -49,18 +49,18 @@ def mark(command: str) -> str:
     return f"made by langford-{command}"
 
 
-def marked(name: str, command: str) -> Form:
+def marked(name: str, command: str) -> OutputForm:
     """The form of files with this mark."""
-    return Form(name, rb".*" + re.escape(mark(command).encode()))
+    return OutputForm(name, rb".*" + re.escape(mark(command).encode()))
 
 
-def headed(name: str, heading: bytes) -> Form:
+def headed(name: str, heading: bytes) -> OutputForm:
     """The form of files that begin with this line, or were cut within it."""
     cut = (re.escape(heading[:length]) + rb"\Z" for length in range(1, len(heading)))
-    return Form(name, b"|".join([re.escape(heading), *cut]))
+    return OutputForm(name, b"|".join([re.escape(heading), *cut]))
 
 
-def require_replaceable(file: Path, form: Form) -> None:
+def require_replaceable(file: Path, form: OutputForm) -> None:
     """Raises NotReplaceable for a file of another form, also behind a link, and OSError where no file can be.
 
     Commands call it before their work, which would be lost if the output were refused at the end.
@@ -80,7 +80,7 @@ def require_replaceable(file: Path, form: Form) -> None:
         )
 
 
-def remove_output(file: Path, form: Form) -> None:
+def remove_output(file: Path, form: OutputForm) -> None:
     """Delete an earlier output, if there is one; a device, a pipe or a socket stays.
 
     Raises as :func:`require_replaceable`.

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 from langford.machine.durable import FileTooLarge, content, replace_file
 from langford.machine.folders import NoHome, base_folder
 from langford.machine.kept import say_once
-from langford.machine.outputs import Form
+from langford.machine.outputs import OutputForm
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-PROFILE = Form("a profile", rb'\{\s*"[^"]+": \{\s*"[^"]+": \{')
+PROFILE = OutputForm("a profile", rb'\{\s*"[^"]+": \{\s*"[^"]+": \{')
 MOST = 2**20
 """Bytes of a profile, at most."""
 Settings = TypeVar("Settings", bound="DataclassInstance")

@@ -15,7 +15,7 @@ from jobs.verify.recomputation import Coverage, choose, sample_size, sources, st
 from langford.devices import HOST
 from langford.errors import NotInstalled
 from langford.kernels.gpu.host import NoCompiler
-from langford.machine.outputs import Form
+from langford.machine.outputs import OutputForm
 from langford.methods import PlanKey, method_hash, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -101,7 +101,7 @@ def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = tmp_path / "file"
     file.write_text("text")
     with pytest.raises(NotInstalled, match="install OpenSSH"):
-        signatures.write(file, b"another text", Form("a text", b"text"), tmp_path / "key")
+        signatures.write(file, b"another text", OutputForm("a text", b"text"), tmp_path / "key")
     assert file.read_text() == "text"
     with pytest.raises(NoCompiler, match="install it"):
         plan_of(PlanKey(Problem.langford(4), "godfrey", 2)).evaluator(HOST)

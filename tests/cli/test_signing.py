@@ -10,7 +10,7 @@ import pytest
 
 from jobs.verify import signatures
 from jobs.verify.signatures import BadSignature, signature_of, signer
-from langford.machine.outputs import Form
+from langford.machine.outputs import OutputForm
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
 
@@ -21,7 +21,7 @@ def key(folder: Path, name: str) -> Path:
     return folder / name
 
 
-FORM = Form("a file", b"what ")
+FORM = OutputForm("a file", b"what ")
 
 
 @pytest.fixture

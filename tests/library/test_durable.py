@@ -25,10 +25,10 @@ from jobs.verify.signatures import SIGNATURE
 from jobs.verify.statement import FORM as STATEMENT
 from langford.cli.farm.create import TOKEN
 from langford.machine.durable import replace_file, unfinished_beside
-from langford.machine.outputs import READY, Form, NotReplaceable, remove_output, require_replaceable
+from langford.machine.outputs import READY, NotReplaceable, OutputForm, remove_output, require_replaceable
 
 CONTENT = b"all of it\n" * 10_000
-FORM = Form("a test", b"all|new|before|a line|secret")
+FORM = OutputForm("a test", b"all|new|before|a line|secret")
 FORMS = [READY, FIGURE, TOKEN, RESULTS, SIGNATURE, STATEMENT]
 
 
@@ -102,7 +102,7 @@ def test_a_link_into_no_folder_is_named_and_stays(tmp_path: Path) -> None:
     form=st.sampled_from(FORMS),
     private=st.booleans(),
 )
-def test_only_a_file_of_the_same_form_is_replaced(kept: bytes, form: Form, private: bool) -> None:
+def test_only_a_file_of_the_same_form_is_replaced(kept: bytes, form: OutputForm, private: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file, link = Path(folder, "file"), Path(folder, "link")
         file.write_bytes(kept)
@@ -165,9 +165,9 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from langford.machine.durable import replace_file
-from langford.machine.outputs import Form
+from langford.machine.outputs import OutputForm
 os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
-replace_file(Path(sys.argv[1]), b"half", Form("half", b"half"))
+replace_file(Path(sys.argv[1]), b"half", OutputForm("half", b"half"))
 """
 """A process that is killed while it writes a file."""
 

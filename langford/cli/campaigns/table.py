@@ -32,7 +32,7 @@ from langford.cli.output import display, formats
 from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.cli.output.tables import Sheet
-from langford.machine.outputs import Form, require_replaceable
+from langford.machine.outputs import OutputForm, require_replaceable
 from langford.words import duration, several
 
 BFILE = "bfile"
@@ -144,9 +144,9 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
     return BY_SUFFIX[out.suffix]
 
 
-def _form(made: Table, form: str) -> Form:
+def _form(made: Table, form: str) -> OutputForm:
     if form == BFILE:
-        return Form("a b-file of this family", re.escape(f"# {made.family.words}: ".encode()))
+        return OutputForm("a b-file of this family", re.escape(f"# {made.family.words}: ".encode()))
     return formats.form_of(form, made.columns)
 
 

@@ -31,11 +31,11 @@ from langford.devices import CPU, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
 from langford.machine.durable import replace_file
-from langford.machine.outputs import Form
+from langford.machine.outputs import OutputForm
 from langford.methods.speed import tabled
 from langford.words import DAY_SECONDS, duration, instant, several
 
-TOKEN = Form("a token", rb"[\w-]{43}\n\Z")
+TOKEN = OutputForm("a token", rb"[\w-]{43}\n\Z")
 OF_NEW = ("role", "days", "label", "out", "join")
 """The options of ``langford token`` that describe a new one."""
 

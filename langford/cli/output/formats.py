@@ -24,7 +24,7 @@ from langford.cli.output.display import say
 from langford.cli.output.tables import Row, Sheet, aligned, batched, exact, expanded
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file
-from langford.machine.outputs import Form, mark, marked, require_replaceable
+from langford.machine.outputs import OutputForm, mark, marked, require_replaceable
 from langford.version import install
 from langford.words import plain
 
@@ -100,7 +100,7 @@ FORMATS: Mapping[str, Callable[[Sheet], Iterator[bytes]]] = {
 }
 
 
-def form_of(name: str, columns: Sequence[str]) -> Form:
+def form_of(name: str, columns: Sequence[str]) -> OutputForm:
     """The form of a file with these columns, in the format of this name: it begins with them."""
     if name == "parquet":
         return marked(WITH_COLUMNS, "query")
@@ -113,7 +113,7 @@ def form_of(name: str, columns: Sequence[str]) -> Form:
         "json": rb"\[\]\n\Z|\[\n  \{" + first + b": ",
         "jsonl": rb"\{" + first + b": ",
     }
-    return Form(WITH_COLUMNS, patterns[name])
+    return OutputForm(WITH_COLUMNS, patterns[name])
 
 
 def require(form: str, on_terminal: bool) -> None:
@@ -135,7 +135,7 @@ def chosen_format(form: str | None, as_json: bool) -> str | None:
     return "json" if as_json else form
 
 
-def write(parts: Iterable[bytes], out: Path | None, form: Form) -> None:
+def write(parts: Iterable[bytes], out: Path | None, form: OutputForm) -> None:
     """Print the parts of a format, or write them into a file once they are complete.
 
     ``form``: that of the file.  Raises NotReplaceable or OSError.
