@@ -164,7 +164,7 @@ class QueueKeeper:
         self._last = None  # as long as the queue refuses jobs, none can change a task
         if self._fruitless_rounds >= FRUITLESS_ROUNDS:
             waits = (
-                f"{several(standing.rechecks, 'result waits', 'results wait')} for workers on other hosts, with "
+                f"{several(standing.rechecks, 'result waits', 'results wait')} for workers with "
                 "another token if they use a server, or for `langford verify --waiting`"
             )
             raise QueueNotKept(

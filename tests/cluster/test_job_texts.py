@@ -254,7 +254,7 @@ def test_results_to_evaluate_again_are_work_to_do() -> None:
             cluster.present = 0
             keeper.top_up()
 
-    with pytest.raises(QueueNotKept, match="1 result waits for workers on other hosts"):
+    with pytest.raises(QueueNotKept, match="1 result waits for workers with another token"):
         wait_for_ever()
     standing[0] = Standing({"done": 90}, {})
     assert keeper.top_up() is None

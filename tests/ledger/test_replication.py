@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from db.files.promise import lot
 from db.schema import models
 from db.schema.models import Result, Witness
 from db.states import EventKind, Role
-from db.trust import acceptance
+from db.trust import acceptance, holding
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import (
     HOUR,
@@ -35,6 +36,12 @@ from tests.support.campaigns import (
     true_deliveries,
     with_token,
 )
+
+
+@pytest.fixture(autouse=True)
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token holds whatever it asks for: tests of its share are in tests/farm/test_one_token.py."""
+    monkeypatch.setattr(holding, "room_of", lambda transaction, token: inf)
 
 
 @pytest.fixture

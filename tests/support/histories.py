@@ -8,8 +8,10 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -32,7 +34,7 @@ from db.schema import models
 from db.schema.models import Attempt, Result, Task, Voter, Witness, Worker
 from db.states import EventKind, Outcome, Role, TaskState
 from db.store.transaction import Transaction
-from db.trust import witnesses
+from db.trust import holding, witnesses
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import (
     HOUR,
@@ -96,6 +98,9 @@ class Histories(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
+        # A token holds whatever it asks for: tests of its share are in tests/farm/test_one_token.py.
+        self.unlimited = patch.object(holding, "room_of", return_value=inf)
+        self.unlimited.start()
         self.ledger = new_ledger(self.database, Path(self.folder.name))
         new_campaign(self.ledger, workers="")
         self.campaign: Any = None
@@ -380,6 +385,7 @@ class Histories(RuleBasedStateMachine):
         self.disconnect()
         self.ledger.close()
         self.folder.cleanup()
+        self.unlimited.stop()
 
     def honest_work(self) -> None:
         """New machines, each with a token of its own, until none of them gets anything more."""
