@@ -87,7 +87,7 @@ def test_a_campaign_that_was_split_in_another_way_is_refused(
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         finish(campaign, "a")
-        same = "attempt_id, value, residue, evaluated, seconds, provenance, accepted, listed"
+        same = "attempt_id, value, residue, evaluated, seconds, provenance, accepted, drawn"
         more = (
             "INSERT INTO task (campaign_id, task_index, work, state, failures, deaths) "
             f"SELECT campaign_id, task_index + {TASKS}, work, state, 0, 0 FROM task WHERE task_index < 2",
