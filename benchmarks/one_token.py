@@ -216,7 +216,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
         where = str(Path(folder) / "langford.db")
         with Ledger(where, create=True) as ledger:
             made = ledger.create_campaign(NAME, LARGE, plan_of(LARGE).work.tolist())
-            liar, good, *tokens = [made.new_token(Role.WORKER) for _ in range(TOKENS + 2)]
+            liar, good, *tokens = [made.operator.new_token(Role.WORKER) for _ in range(TOKENS + 2)]
             campaign = made.uuid
         with served(where, NAME) as (process, url):
             port = int(url.split(":")[2].split("/")[0])

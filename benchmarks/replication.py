@@ -34,13 +34,13 @@ REPETITIONS, QUICK_REPETITIONS = {1: 400, 10: 150, 100: 40}, {1: 10, 10: 5, 100:
 def deliver(campaign: Campaign, worker: str, lies: bool) -> None:
     """Do all that a worker gets: the true result of each task is 0 here."""
     plan = plan_of(KEY)
-    while leases := campaign.lease(worker, 1000, 600):
+    while leases := campaign.worker.lease(worker, 1000, 600):
         deliveries = []
         for lease in leases:
             value = 1 << plan.expectation(lease.index).zero_bits if lies else 0
             result = PartialResult(lease.index, value, residue(value), 1)
             deliveries.append(Delivery.of(lease, Evaluation(result, 0.0, "{}")))
-        campaign.deliver(deliveries)
+        campaign.worker.deliver(deliveries)
 
 
 def enrolled(ledger: Ledger, host: str) -> str:
@@ -52,11 +52,11 @@ def enrolled(ledger: Ledger, host: str) -> str:
 def found(ledger: Ledger, share: float, lies: int) -> float:
     """The share of a liar's results that is found in one campaign."""
     campaign = ledger.create_campaign(uuid.uuid4().hex, KEY, [1.0] * lies)
-    campaign.raise_share(share)
+    campaign.operator.raise_share(share)
     deliver(campaign, enrolled(ledger, f"liar-{uuid.uuid4()}"), lies=True)
     for honest in ("honest-1", "honest-2", "honest-1"):
         deliver(campaign, enrolled(ledger, honest), lies=False)
-    return sum(result.value == 0 for result in campaign.results()) / lies
+    return sum(result.value == 0 for result in campaign.reader.results()) / lies
 
 
 def theory(share: float, lies: int) -> float:

@@ -120,7 +120,7 @@ def live(table: Table, folder: Path, workers: int, tokens: int, options: argpars
     folder.mkdir()
     where = str(folder / "langford.db")
     ledger, campaign = new_campaign(where)
-    shown = tuple(campaign.new_token(Role.WORKER) for _ in range(tokens))
+    shown = tuple(campaign.operator.new_token(Role.WORKER) for _ in range(tokens))
     certificate, flags = _certificate(folder) if options.tls else (None, [])
     context = multiprocessing.get_context("spawn")
     settled, measured = context.Event(), context.Event()
@@ -153,7 +153,7 @@ def live(table: Table, folder: Path, workers: int, tokens: int, options: argpars
             process.join()
     counts, answered = seen.counts, sum(map(len, seen.seconds.values()))
     refused = sum(number for what, number in counts.items() if what.startswith("status") and "503" not in what)
-    expired = campaign.progress().attempts.get("expired", 0)
+    expired = campaign.reader.progress().attempts.get("expired", 0)
     ledger.close()
     table.row(
         *(f"{workers:,}", tokens, f"{seen.held:,}", f"{counts['connections']:,}", f"{counts['resets']:,}"),

@@ -114,7 +114,7 @@ class Simulation:
             moment, _, what, node, life = heapq.heappop(self.events)
             while renewal < moment:
                 self.now = renewal
-                self.campaign.renew([node.lease for node in self.nodes if node.lease], LEASE_SECONDS)
+                self.campaign.worker.renew([node.lease for node in self.nodes if node.lease], LEASE_SECONDS)
                 renewal += LEASE_SECONDS / 4
             self.now = moment
             if life != self.nodes[node].life:
@@ -137,7 +137,7 @@ class Simulation:
     def ask(self, node: int) -> None:
         worker = self.nodes[node].worker
         assert worker is not None
-        leases = self.campaign.lease(worker, 1, LEASE_SECONDS, [], copies=1)
+        leases = self.campaign.worker.lease(worker, 1, LEASE_SECONDS, [], copies=1)
         if not leases:
             self.at(ASK_AGAIN_SECONDS, "ask", node)
             return
@@ -148,7 +148,7 @@ class Simulation:
         lease, since = self.nodes[node].lease, self.nodes[node].since
         assert lease is not None
         evaluation = Evaluation(PartialResult(lease.index, 0, 0, 0), self.now - since, "{}")
-        [receipt] = self.campaign.deliver([Delivery.of(lease, evaluation)])
+        [receipt] = self.campaign.worker.deliver([Delivery.of(lease, evaluation)])
         if receipt.event is None:
             self.useful += self.now - since
             self.done += 1
@@ -163,7 +163,7 @@ class Simulation:
         if it.lease is not None:
             self.lost += self.now - it.since
             if self.chance.random() < MANNERED_SHARE:
-                self.campaign.release([it.lease], Outcome.PREEMPTED, "SIGTERM")
+                self.campaign.worker.release([it.lease], Outcome.PREEMPTED, "SIGTERM")
         self.offered += self.now - self.free_since.pop(node)
         it.worker = it.lease = None
         it.life += 1
@@ -180,7 +180,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
         for number in options.nodes or (QUICK_NODES if options.quick else NODES):
             it = Simulation(Path(folder), tasks, number, seed=28)
             real = timed(1, it.run).median
-            attempts = it.campaign.progress().attempts
+            attempts = it.campaign.reader.progress().attempts
             assert attempts["done"] == tasks
             workers = it.offered / it.now
             table.row(

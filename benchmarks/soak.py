@@ -93,14 +93,14 @@ class Soak:
 
     def _audit(self, one: Round) -> None:
         """Count what is lost, doubled and wrong."""
-        accepted = {record.index: record.value for record in one.campaign.task_records()}
+        accepted = {record.index: record.value for record in one.campaign.reader.task_records()}
         self.lost += sum(accepted.get(task) is None for task in self._truth)
         self.wrong += sum(accepted.get(task) not in (None, str(value)) for task, value in self._truth.items())
         with one.ledger.database.reading() as connection:
             first = select(Attempt.task_index, func.count()).where(Attempt.outcome == Outcome.DONE)
             rows = connection.execute(first.group_by(Attempt.task_index)).all()
         self.doubled += sum(number - 1 for _, number in rows)
-        if not self.lost and one.campaign.merged().published != published(self._key.problem):
+        if not self.lost and one.campaign.reader.merged().published != published(self._key.problem):
             self.wrong += 1
 
 

@@ -337,9 +337,9 @@ def prepared(where: str, campaigns: int) -> tuple[str, str, str, list[str]]:
         ]
         for place in range(WORKERS):
             ledger.enrol(f"worker-{place}", f"host-{place}", "1")
-            large.lease(f"worker-{place}", 4, 3600)
-        readers = [campaign.new_token(Role.READER) for campaign in (large, *small)]
-        return large.uuid, large.new_token(Role.WORKER), readers[0], readers[:16]
+            large.worker.lease(f"worker-{place}", 4, 3600)
+        readers = [campaign.operator.new_token(Role.READER) for campaign in (large, *small)]
+        return large.uuid, large.operator.new_token(Role.WORKER), readers[0], readers[:16]
 
 
 def measure(arguments: argparse.Namespace, report: Report, folder: Path) -> bool:

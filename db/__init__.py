@@ -11,7 +11,8 @@ from db.files.reading import read_export
 from db.records import CampaignRecord, Replication, Standing
 
 if TYPE_CHECKING:
-    from db.campaign import Campaign
+    from db.campaign.campaign import Campaign
+    from db.campaign.worker import WorkerCampaign
     from db.ledger import Ledger
     from db.store.database import Database
 else:
@@ -20,7 +21,9 @@ else:
         """What imports SQLAlchemy, which workers of a server and ranks of MPI do not need."""
         match name:
             case "Campaign":
-                import db.campaign as module
+                import db.campaign.campaign as module
+            case "WorkerCampaign":
+                import db.campaign.worker as module
             case "Database":
                 import db.store.database as module
             case "Ledger":
@@ -44,6 +47,7 @@ __all__ = [
     "Receipt",
     "Replication",
     "Standing",
+    "WorkerCampaign",
     "joined",
     "read_export",
 ]

@@ -80,7 +80,7 @@ class Delivery(Credential, frozen=True, dict=True):
 
 
 class Receipt(Message, frozen=True, rename={"verdict": "event"}):
-    """What became of a delivery, see :meth:`db.Campaign.deliver`."""
+    """What became of a delivery, see :meth:`db.WorkerCampaign.deliver`."""
 
     verdict: Literal["accepted", "confirmed", "conflict", "refused"]
     detail: Text  # the values that were compared, or the reason for the refusal

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, false, update
 
-from db.campaign import Campaign
+from db.campaign.campaign import Campaign
 from db.errors import CampaignMismatch
 from db.files.exports import Export, origin
 from db.records import CampaignRecord, Right
@@ -106,8 +106,8 @@ class Ledger:
     ) -> tuple[Campaign, list[EventKind | None]]:
         """Take exported results as attempts of a new worker, all in one transaction.
 
-        The campaign is created unless it exists.  Results are accepted as in :meth:`Campaign.deliver`, but are no
-        votes where results disagree.  A result that this ledger imported or exported before is skipped, so that an
+        The campaign is created unless it exists.  Results are accepted as in :meth:`db.WorkerCampaign.deliver`, but
+        are no votes where results disagree.  A result that this ledger imported or exported before is skipped: an
         import may be repeated.
 
         The campaign promises the share that the export promises, unless it promises more already.  Results that

@@ -38,7 +38,9 @@ from langford.words import several
 class Campaign(db.Campaign):
     """A campaign of a ledger, which keeps every result: :meth:`Ledger.campaign` gives one.
 
-    Besides what is here it has the methods of :class:`db.campaign.Campaign`, such as ``results`` and ``overview``.
+    Besides what is here it has ``reader``, which tells its progress, results and history
+    (:class:`db.campaign.reader.ReaderCampaign`), and ``operator``, which cancels, renames and deletes it
+    (:class:`db.campaign.operator.OperatorCampaign`).
     """
 
     def __repr__(self) -> str:
@@ -105,8 +107,8 @@ class Campaign(db.Campaign):
             )
             pool_of, here = InProcessPool, here[:1]
         worker = identity or Identity.fresh(here)
-        patient = Calls(console).through(self)
-        source = TaskSource(patient, worker, outbox, console)
+        calls = Calls(console)
+        source = TaskSource(calls.through(self.worker), worker, outbox, console)
 
         def probe(key: PlanKey) -> Speed | None:
             return speed_here(plan_of(key), here) if speed is None and executor is None else speed
@@ -115,15 +117,15 @@ class Campaign(db.Campaign):
             return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
         finally:
             with suppress(LedgerError, Away):
-                patient.refresh()  # it may have another name now, which messages about the run mention
+                calls.through(self).refresh()  # it may have another name now, which messages about the run mention
 
     def count(self, unconfirmed: bool = False) -> Count:
-        """The merged count of a complete campaign; raises as :meth:`db.Campaign.merged`.
+        """The merged count of a complete campaign; raises as :meth:`db.campaign.reader.ReaderCampaign.merged`.
 
         Args:
             unconfirmed: merge although some of the promised share are not replicated.
         """
-        return self.merged(unconfirmed)
+        return self.reader.merged(unconfirmed)
 
 
 def _require_seconds(name: str, seconds: float | None) -> None:

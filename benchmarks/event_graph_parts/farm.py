@@ -130,7 +130,9 @@ def started(url: str, campaign: Campaign, number: int) -> Iterator[list[Connecti
     workers, processes = [], []
     for _ in range(number):
         here, there = context.Pipe()
-        one = context.Process(target=worker, args=(url, campaign.new_token(Role.WORKER), there), daemon=True)
+        one = context.Process(
+            target=worker, args=(url, campaign.operator.new_token(Role.WORKER), there), daemon=True
+        )
         one.start()
         workers.append(here)
         processes.append(one)

@@ -44,7 +44,7 @@ def measure_server(table: Table, folder: Path, quick: bool) -> None:
     work = plan_of(key).work.tolist()
     tasks, seconds = len(work), creation(where, key, work)
     with Ledger(where) as ledger:
-        token = ledger.campaign("large").new_token(Role.WORKER)
+        token = ledger.campaign("large").operator.new_token(Role.WORKER)
     with served(where, "large") as (process, url):
         server, me = RemoteServer(url, token).campaign(), Identity.fresh()
         server.enrol(me)

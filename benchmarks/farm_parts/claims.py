@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.harness import Table
 from benchmarks.serving import NAME, empty_database, new_campaign, served
-from db import Campaign, Delivery, Lease, Ledger
+from db import Delivery, Lease, Ledger, WorkerCampaign
 from db.identity import Identity
 from db.states import Role
 from jobs.reach.remote import RemoteCampaign, RemoteServer
@@ -46,7 +46,7 @@ def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: An
     campaign = ledger.campaign(NAME)
     me = Identity.fresh()
     ledger.enrol(me.worker_id, me.host, me.process)
-    together(partial(lease_from, campaign, me), campaign.deliver, quota, batch, pause, barrier, out)
+    together(partial(lease_from, campaign.worker, me), campaign.worker.deliver, quota, batch, pause, barrier, out)
 
 
 def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
@@ -57,7 +57,7 @@ def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, b
     together(partial(lease_from, server, me), server.deliver, quota, batch, pause, barrier, out)
 
 
-def lease_from(campaign: Campaign | RemoteCampaign, me: Identity, count: int) -> list[Lease]:
+def lease_from(campaign: WorkerCampaign | RemoteCampaign, me: Identity, count: int) -> list[Lease]:
     """Lease up to this number of tasks."""
     return campaign.lease(me.worker_id, count, 600, [])
 
@@ -138,7 +138,7 @@ def measure(table: Table, folder: Path, postgres: Any, quick: bool) -> None:
     for batch, rate in ((2 * BATCH, None), PACED_REMOTELY):
         where = file()
         ledger, campaign = new_campaign(where)
-        token = campaign.new_token(Role.WORKER)
+        token = campaign.operator.new_token(Role.WORKER)
         with served(where, campaign.name) as (_, url):
             row(table, size, "through the server, SQLite", batch, rate, claim_remotely, url, token)
         ledger.close()

@@ -103,12 +103,12 @@ def directly(ledger: Ledger, campaign: Any, kind: str, batch: int, tasks: int) -
         with ledger.database.reading() as connection:
             backend = psutil.Process(connection.scalar(text("SELECT pg_backend_pid()")))
         other = lambda: seconds_of(backend)  # noqa: E731
-    return cost(campaign, "worker", batch, tasks, other)
+    return cost(getattr(campaign, "worker", campaign), "worker", batch, tasks, other)
 
 
 def through_a_server(where: str, campaign: Any, batch: int, tasks: int) -> dict[str, float]:
     """Measure a worker of a task server, whose processor time is the other one."""
-    token = campaign.new_token(Role.WORKER)
+    token = getattr(campaign, "operator", campaign).new_token(Role.WORKER)
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]

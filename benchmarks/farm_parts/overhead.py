@@ -74,12 +74,12 @@ def farm_seconds(where: str, key: PlanKey) -> tuple[float, float]:
     campaign = ledger.create_campaign("overhead", key, plan_of(key).work.tolist())
     with served(where, campaign.name) as (server, url):
         file = Path(f"{where}.join")
-        Join([url], campaign.new_token(Role.WORKER)).write(file)
+        Join([url], campaign.operator.new_token(Role.WORKER)).write(file)
         worker = [sys.executable, "-m", "langford", "work", str(file), "--workers", "1"]
         workers = [
             subprocess.Popen([*worker, "--outbox", f"{where}-{k}"], stderr=subprocess.DEVNULL) for k in range(2)
         ]
-        while not campaign.standing().tasks.get("done"):
+        while not campaign.reader.standing().tasks.get("done"):
             time.sleep(0.2)
         own = [server, *(psutil.Process(process.pid) for process in workers)]
         before = after = processor_seconds_of(own)

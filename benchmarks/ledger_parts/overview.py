@@ -68,6 +68,6 @@ def measured(where: str, calls: int, processor: Callable[[], float]) -> list[str
     with Ledger(where) as ledger:
         campaign = ledger.campaign("bench")
         return [
-            medians(lambda: document(campaign.overview())),
+            medians(lambda: document(campaign.reader.overview())),
             medians(lambda: subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)),
         ]

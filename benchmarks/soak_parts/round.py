@@ -104,9 +104,9 @@ class Round:
         self.ended: list[str] = []
         self.ledger = Ledger(self.where, create=True)
         self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
-        self.campaign.raise_share(1.0)
-        self.tokens = [self.campaign.new_token(Role.WORKER) for _ in range(workers + liars)]
-        self.crowd_tokens = [self.campaign.new_token(Role.WORKER) for _ in range(CROWD)]
+        self.campaign.operator.raise_share(1.0)
+        self.tokens = [self.campaign.operator.new_token(Role.WORKER) for _ in range(workers + liars)]
+        self.crowd_tokens = [self.campaign.operator.new_token(Role.WORKER) for _ in range(CROWD)]
         self.port = free_port()
         self.relay = Relay(free_port(), self.port, self.chance.randrange(2**32))
         self.blows = Counter[str]()
@@ -165,7 +165,7 @@ class Round:
             if over and quiet_since is None:
                 quiet_since, self.relay.share = time.monotonic(), 0.0
             if quiet_since is not None and time.monotonic() - quiet_since > MAX_ROUND:
-                raise SystemExit(f"the campaign does not end: {self.campaign.progress()}; see {self.folder}")
+                raise SystemExit(f"the campaign does not end: {self.campaign.reader.progress()}; see {self.folder}")
             time.sleep(LOOK_SECONDS)
             if not over and self.chance.random() < LOOK_SECONDS / SECONDS_BETWEEN_BLOWS:
                 self.strike()
@@ -174,7 +174,7 @@ class Round:
 
     def is_done(self) -> bool:
         """Whether nothing is left to do."""
-        progress = self.campaign.progress()
+        progress = self.campaign.reader.progress()
         return not (progress.unfinished or progress.rechecks or progress.conflicts or "set-aside" in progress.tasks)
 
     def mend(self) -> None:
@@ -189,7 +189,7 @@ class Round:
                     log = (self.folder / f"{name}.log").read_text(errors="replace")
                     self.ended.append(f"{name} ended with {code}, and its log with:\n{log[-LOG_CHARACTERS:]}")
                 self.workers[number] = self.work(number)
-        self.campaign.reopen()
+        self.campaign.operator.reopen()
 
     def strike(self) -> None:
         """One fault of a process, a file or an operator."""
@@ -202,7 +202,7 @@ class Round:
             "computing process hangs": lambda: _strike_child(self.chance, worker.pid, signal.SIGSTOP),
             "server killed": self.server.kill,
             "server stopped for a while": lambda: _stop_for(self.server.pid, self.chance.uniform(0.1, 2)),
-            "leases taken back": lambda: self.campaign.take_back("by the soak"),
+            "leases taken back": lambda: self.campaign.operator.take_back("by the soak"),
             "file of an outbox cut short": self.cut_file,
             "file of another campaign in an outbox": self.foreign_file,
         }

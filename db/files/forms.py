@@ -45,11 +45,11 @@ class AnyHeader(Struct, frozen=True):
     format: Any = None
 
 
-class Form(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FileLine(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of a file."""
 
 
-class Header(Form, frozen=True, kw_only=True, omit_defaults=True):
+class Header(FileLine, frozen=True, kw_only=True, omit_defaults=True):
     format: Text
     # campaign, problem, method, depth, seed, tasks: of the campaign
     campaign: Text
@@ -79,11 +79,11 @@ class Header(Form, frozen=True, kw_only=True, omit_defaults=True):
             raise ValueError("it has more results than tasks, or more sources, workers or voters than its results")
 
 
-class Source(Form, frozen=True, kw_only=True):
+class Source(FileLine, frozen=True, kw_only=True):
     source: Text
 
 
-class MachineLine(Form, frozen=True, kw_only=True):
+class MachineLine(FileLine, frozen=True, kw_only=True):
     """A machine that the results name, see :class:`db.machines.Machine`."""
 
     host: HostName
@@ -95,7 +95,7 @@ class MachineLine(Form, frozen=True, kw_only=True):
     slurm_index: Number | None
 
 
-class Line(Form, frozen=True, kw_only=True, omit_defaults=True):
+class Line(FileLine, frozen=True, kw_only=True, omit_defaults=True):
     task: Count
     # value, residue, evaluated: see langford.result.PartialResult
     value: Digits
@@ -146,5 +146,5 @@ class Line(Form, frozen=True, kw_only=True, omit_defaults=True):
         return any(field is not UNSET for field in (self.drawn, self.decided, self.voter))
 
 
-class Seal(Form, frozen=True, kw_only=True):
+class Seal(FileLine, frozen=True, kw_only=True):
     sha256: Text

@@ -75,7 +75,7 @@ def accept(
     terms: Terms = EVERYTHING,
     one_at_a_time: bool = False,
 ) -> tuple[list[Receipt], int]:
-    """Take results; returns what became of each (:meth:`db.Campaign.deliver`), and how many of them are of use.
+    """Take results (:meth:`db.WorkerCampaign.deliver`); returns what became of each, and how many are of use.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
     Overtaken, and the transaction must be undone.
@@ -234,7 +234,7 @@ def judge(
     device_kind: str,
     kernels: str | None,
 ) -> list[int]:
-    """See :meth:`db.Campaign.judge`."""
+    """See :meth:`db.campaign.operator.OperatorCampaign.judge`."""
     transitions.one_at_a_time(transaction)
     undecided = set(waiting.undecided(transaction))
     chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]

@@ -180,7 +180,7 @@ def _exchange(transaction: Transaction, index: int, witness_id: int) -> None:
 def question(
     transaction: Transaction, tasks: Collection[int] | None, worker: str | None, kernels: str | None
 ) -> list[int]:
-    """See :meth:`db.Campaign.question`."""
+    """See :meth:`db.campaign.operator.OperatorCampaign.question`."""
     transitions.one_at_a_time(transaction)
     # Not by their outcome: an expired attempt may have delivered a late result.
     results = [

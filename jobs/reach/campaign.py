@@ -47,7 +47,7 @@ class Campaign(Protocol):
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
-        """Lease tasks, see :meth:`db.Campaign.lease`; raises UnknownWorker, for a worker that has to enrol (again).
+        """Lease tasks, see :meth:`db.WorkerCampaign.lease`; raises UnknownWorker: the worker has to enrol (again).
 
         Args:
             worker_id: the UUID of an enrolled worker.

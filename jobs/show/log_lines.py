@@ -49,7 +49,7 @@ def worker_needs(command: str) -> None:
 
 
 def _done(campaign: Campaign) -> str:
-    done = campaign.standing().tasks_done
+    done = campaign.reader.standing().tasks_done
     return f"{done:,} of {several(campaign.tasks, 'task')} done"
 
 

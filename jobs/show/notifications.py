@@ -115,7 +115,7 @@ class NotifiableFacts:
     @property
     def standing(self) -> Standing:
         """How far the campaign was at the last look."""
-        return self._standing or self._campaign.standing()
+        return self._standing or self._campaign.reader.standing()
 
     def now(self, at_once: bool = False) -> list[Fact]:
         """The facts; none if the last look was expensive and recent.
@@ -133,13 +133,13 @@ class NotifiableFacts:
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
-        self._standing = standing = self._campaign.standing()
+        self._standing = standing = self._campaign.reader.standing()
         done = standing.tasks_done
         if not (standing.to_do or standing.rechecking or standing.tasks.get(TaskState.SET_ASIDE)):
-            undecided = self._campaign.rechecked_tasks()
+            undecided = self._campaign.reader.rechecked_tasks()
             return [] if undecided else [Fact(NoticeKind.DONE, max(latest.get(kind, 0) for kind in REOPENING))]
         state = done, standing.rechecks
-        patience = self._campaign.patience() if standing.to_do else inf
+        patience = self._campaign.reader.patience() if standing.to_do else inf
         if state != self._state or patience == inf:
             self._state, self._since = state, self._clock.monotonic()
         # Leases count only as long as tasks take: a campaign whose tasks are all held by a liar has stalled.
@@ -264,7 +264,7 @@ def notice(campaign: Campaign, fact: Fact, after: int, standing: Standing, at: f
     elif fact.kind is NoticeKind.DONE:
         text = f"done: all of {several(campaign.tasks, 'task')} have results"
     else:
-        held = campaign.holders_in_words()
+        held = campaign.reader.holders_in_words()
         works = f"no result arrives from the workers that hold tasks ({held})" if held else "no worker is active"
         text = f"stalled: {works}, and {several(standing.to_do, 'task is', 'tasks are')} left"
     return {

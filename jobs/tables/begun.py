@@ -74,7 +74,7 @@ def _sum(campaign: Campaign) -> tuple[str, int]:
 
 
 def _found(campaign: Campaign) -> Found:
-    standing = campaign.standing()
+    standing = campaign.reader.standing()
     left = 0.0
     if standing.missing:
         left = max(sys.float_info.epsilon, 1.0 - standing.share_done)

@@ -139,10 +139,10 @@ class TableCounting:
         return first, second
 
     def _finish(self, problem: Problem, which: int, campaign: Campaign, number: int) -> Counted:
-        if campaign.standing().missing:
+        if campaign.reader.standing().missing:
             self._run(problem, which, campaign, number)
-        count, origins = campaign.merged(), tuple(sources(campaign.export().results, by_model=True))
-        seconds, unpromised = campaign.seconds(), campaign.promise() is None
+        count, origins = campaign.reader.merged(), tuple(sources(campaign.reader.export().results, by_model=True))
+        seconds, unpromised = campaign.reader.seconds(), campaign.reader.promise() is None
         return Counted(campaign.name, _method_words(campaign.key), count, seconds, origins, unpromised)
 
     def _run(self, problem: Problem, which: int, campaign: Campaign, number: int) -> None:
@@ -157,15 +157,15 @@ class TableCounting:
         pool = InProcessPool if self._choice.small(problem) else self._workers.pool
         identity = Identity.fresh(devices)
         outbox = self._outbox_of(identity, console)
-        source = TaskSource(Calls(console).through(campaign), identity, outbox, console)
-        left = campaign.work - campaign.standing().work_done
+        source = TaskSource(Calls(console).through(campaign.worker), identity, outbox, console)
+        left = campaign.work - campaign.reader.standing().work_done
         speed = Speed(share * len(devices) / left, KnownFrom.MEASUREMENT) if left > 0 else None
         report = Run(source, devices, console, limit, pool, probe=lambda key: speed).run()
         self._done += console.done
         self._shares[problem][which] -= console.done
         if report.set_aside:
             raise Incomplete(report.set_aside_words(campaign.name))
-        if not campaign.standing().missing:
+        if not campaign.reader.standing().missing:
             return
         if report.stopped:
             raise self._interrupted(report.stopped, number)
@@ -264,7 +264,7 @@ class PartOfTable(Console):
             progressed: called with the seconds of what is done.
         """
         self._console, self._share, self._progressed = console, share, progressed
-        self._found, self._work = campaign.standing().work_done, campaign.work
+        self._found, self._work = campaign.reader.standing().work_done, campaign.work
         self.done = 0.0
 
     def say(self, message: str) -> None:

@@ -75,13 +75,13 @@ class Confirmation:
 
 
 def require_complete(campaign: Campaign) -> Count:
-    """Raises as :meth:`db.Campaign.merged` unless the campaign is complete."""
-    missing = campaign.standing().missing
+    """Raises as :meth:`db.campaign.reader.ReaderCampaign.merged` unless the campaign is complete."""
+    missing = campaign.reader.standing().missing
     if missing:
         raise Incomplete(
             f"{campaign.name}: {portion(missing, campaign.tasks, 'task')} no result yet; run them first"
         )
-    return campaign.merged()
+    return campaign.reader.merged()
 
 
 def confirmations(campaign: Campaign, count: Count, others: Iterable[Campaign]) -> Iterator[Confirmation]:
@@ -164,7 +164,7 @@ def _begun(rivals: Iterable[Campaign], key: PlanKey, device_kind: str) -> Campai
         if rival.key.method in METHODS
         and rival.key.method != key.method
         and device_kind in METHODS[rival.key.method].evaluators
-        and ((standing := rival.standing()).unfinished or not standing.missing)
+        and ((standing := rival.reader.standing()).unfinished or not standing.missing)
     ]
     return min(found, key=lambda each: each[0])[1] if found else None
 

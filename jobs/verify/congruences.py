@@ -39,16 +39,16 @@ def congruent(campaign: Campaign, unconfirmed: bool) -> Congruent:
 
     Args:
         campaign: a complete one.
-        unconfirmed: see :meth:`db.Campaign.merged`.
+        unconfirmed: see :meth:`db.campaign.reader.ReaderCampaign.merged`.
 
-    Raises BadInput for a row on a line, CheckFailed, and as :meth:`db.Campaign.merged`.
+    Raises BadInput for a row on a line, CheckFailed, and as :meth:`db.campaign.reader.ReaderCampaign.merged`.
     """
     problem, name = campaign.problem, campaign.name
     if not problem.circle:
         raise BadInput(
             f"{problem} is a row on a line, which has no symmetries but its mirror: use `langford confirm {name}`"
         )
-    count = campaign.merged(unconfirmed)
+    count = campaign.reader.merged(unconfirmed)
     congruences = tuple(unit_congruences(problem))
     for each in congruences:
         if not each.holds(count):

@@ -116,14 +116,14 @@ def delete(campaign: Campaign, kept: TrustedFile, file: Path) -> None:
             kind that is unknown.
 
     Raises BadExport when the file cannot be read back, and as :func:`jobs.verify.signatures.write` and
-    :meth:`db.Campaign.delete`.
+    :meth:`db.campaign.operator.OperatorCampaign.delete`.
     """
     is_there = holds(file, kept)
     if not is_there:
         signatures.write(file, kept.content, RESULTS, key=None, private=True)
     try:
         validated(file)
-        campaign.delete(kept)
+        campaign.operator.delete(kept)
     except NOTHING_DELETED:
         if not is_there:
             file.unlink()

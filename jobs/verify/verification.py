@@ -92,13 +92,13 @@ class Verification:
         """
         self.campaign = campaign
         self._device, self._waited = device, selection.waiting
-        self._export = campaign.export()
+        self._export = campaign.reader.export()
         done = [evaluation.result.index for evaluation in self._export.results]
         for index in selection.named:
             campaign.plan.require(index)
         self._seed: int | None = None
         if selection.named or selection.waiting:
-            chosen = sorted({*(campaign.rechecked_tasks() if selection.waiting else selection.named)})
+            chosen = sorted({*(campaign.reader.rechecked_tasks() if selection.waiting else selection.named)})
         else:
             self._seed = secrets.randbelow(2**32) if selection.seed is None else selection.seed
             chosen = choose(done, sample_size(selection.sample, len(done)), self._seed)
@@ -138,19 +138,19 @@ class Verification:
         Args:
             comparisons: of :meth:`compare`.
             all_checks: check all stored results too, and the count of a complete campaign.
-            unconfirmed: see :meth:`db.Campaign.merged`.
+            unconfirmed: see :meth:`db.campaign.reader.ReaderCampaign.merged`.
 
         Raises CheckFailed, ConflictingResults or UntrustedResults when the checks of all results fail.
         """
         campaign, key = self.campaign, self.campaign.key
         decided = decide(campaign, comparisons, self._device)
-        checks, pending = _checked(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
+        checks, pending = _checked(campaign, campaign.reader.export(), unconfirmed) if all_checks else ([], None)
         compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
         coverage = Coverage(len(compared), len(self._done), campaign.tasks, self.share, self._seed, self._waited)
         stored = [each for each in self._export.results if each.result.index in compared]
         statement = statement_of(
             campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks,
-            sources(stored), campaign.promise(),
+            sources(stored), campaign.reader.promise(),
         )  # fmt: skip
         return Conclusion(campaign.name, statement, comparisons, decided, stale(stored, key.method), pending)
 
@@ -165,14 +165,14 @@ def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device
         comparisons: each with the recomputed value.
         device: where they were recomputed.
     """
-    undecided = {*campaign.rechecked_tasks()}
+    undecided = {*campaign.reader.rechecked_tasks()}
     evaluations = [
         each.evaluation for each in comparisons if each.index in undecided and each.evaluation is not None
     ]
     if not evaluations:
         return []
     me = Identity.fresh([device])
-    return campaign.judge(
+    return campaign.operator.judge(
         evaluations, me.worker_id, me.host, me.process, me.device_kind, method_hash(campaign.key.method)
     )
 
@@ -189,8 +189,8 @@ def check_all(campaign: Campaign, export: Export) -> list[str]:
     expectations = [campaign.plan.expectation(evaluation.result.index) for evaluation in export.results]
     for evaluation, expectation in zip(export.results, expectations, strict=True):
         expectation.check(evaluation.result)
-    campaign.results(unconfirmed=True)
-    replication = campaign.replication()
+    campaign.reader.results(unconfirmed=True)
+    replication = campaign.reader.replication()
     checked = "residue, zero bits and bounds"
     if not any(expectation.zero_bits for expectation in expectations):
         checked = "residue and bounds (there are no zero bits to check)"
@@ -208,7 +208,7 @@ def _checked(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[lis
     if left:
         return [*checks, f"no count yet: {several(left, 'task')} without a result"], None
     try:
-        count = campaign.merged(unconfirmed)
+        count = campaign.reader.merged(unconfirmed)
     except Unreplicated as error:
         return [*checks, "no count: the promised share is not replicated"], error
     comparison = agreement(campaign.problem, count.published)

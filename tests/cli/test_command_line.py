@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from db import Campaign, Delivery, Ledger
+from db import Delivery, Ledger
+from db.campaign.reader import ReaderCampaign
 from db.errors import BadExport
 from langford.cli.main import cli
 from langford.devices import CPU
@@ -267,9 +268,9 @@ def test_another_depth_that_is_half_done_is_named(langford: Run, tmp_path: Path)
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         campaign = ledger.campaign("begun")
         ledger.enrol("a", "host", "1")
-        [lease] = campaign.lease("a", 1, 60.0)
+        [lease] = campaign.worker.lease("a", 1, 60.0)
         evaluation = Evaluation(campaign.plan.evaluate(lease.index), 0.1, "{}")
-        campaign.deliver([Delivery.of(lease, evaluation)])
+        campaign.worker.deliver([Delivery.of(lease, evaluation)])
         share = lease.work / campaign.work
     told = langford("run", *plan, "--depth", "4")
     assert told.returncode == 0
@@ -298,7 +299,7 @@ def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: 
 def test_a_deletion_that_was_killed_is_repeated(langford: Run, tmp_path: Path) -> None:
     assert langford("run", "langford", "8", "--name", "mine").returncode == 0
     # The export is written, and the campaign is still there.
-    prepare = ("tests.support.preloaded:die_at", {"place": "db:Campaign.delete"})
+    prepare = ("tests.support.preloaded:die_at", {"place": "db.campaign.operator:OperatorCampaign.delete"})
     killed = preloaded().start(["delete", "mine", "--yes"], tmp_path, ENVIRONMENT, prepare=prepare)
     assert killed.wait() == -signal.SIGKILL
     kept = (tmp_path / "mine.jsonl.gz").read_bytes()
@@ -311,7 +312,7 @@ def test_a_campaign_that_stays_keeps_the_export_that_was_there(langford: Run, tm
     assert langford("create", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         ledger.enrol("a", "host", "1")
-        assert ledger.campaign("mine").lease("a", 1, 60.0)
+        assert ledger.campaign("mine").worker.lease("a", 1, 60.0)
     assert langford("export", "mine").returncode == 0
     assert "first stop these" in langford("delete", "mine", "--yes").stderr
     assert (tmp_path / "mine.jsonl.gz").exists()
@@ -355,8 +356,8 @@ def test_what_cannot_be_read_back_is_not_deleted(
     langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert langford("run", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
-    whole = Campaign.trusted_export
-    monkeypatch.setattr(Campaign, "trusted_export", lambda self: replace(whole(self), content=b"half of it"))
+    whole = ReaderCampaign.trusted_export
+    monkeypatch.setattr(ReaderCampaign, "trusted_export", lambda self: replace(whole(self), content=b"half of it"))
     monkeypatch.chdir(tmp_path)
     refused = CliRunner().invoke(cli, ["delete", "mine", "--yes"], standalone_mode=False)
     assert isinstance(refused.exception, BadExport)

@@ -202,17 +202,17 @@ def test_a_stopped_confirmation_goes_on(langford: Run, tmp_path: Path) -> None:
     process = start(command, tmp_path, environment, in_process=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         begun = ledger.campaign("langford-12-godfrey-10")
-        while not begun.standing().tasks.get("done"):
+        while not begun.reader.standing().tasks.get("done"):
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 128 + signal.SIGTERM, errors
-        kept = {evaluation.result.index: evaluation for evaluation in begun.export().results}
+        kept = {evaluation.result.index: evaluation for evaluation in begun.reader.export().results}
         assert 0 < len(kept) < begun.tasks
         resumed = langford(*command)
         assert resumed.returncode == 0, resumed.stderr
-        after = {evaluation.result.index: evaluation for evaluation in begun.export().results}
+        after = {evaluation.result.index: evaluation for evaluation in begun.reader.export().results}
         assert {index: after[index] for index in kept} == kept
         assert len(ledger.campaigns()) == 2
     assert json.loads(resumed.stdout)["agrees"] is True

@@ -137,8 +137,8 @@ def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     address = fresh_database("postgres", tmp_path)
     with Ledger(address, create=True) as ledger:
         campaign = new_campaign(ledger)
-        campaign.deliver(true_deliveries(campaign.lease("a", 1, HOUR)))
-        left = 1 - campaign.progress().work["done"] / campaign.work
+        campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", 1, HOUR)))
+        left = 1 - campaign.reader.progress().work["done"] / campaign.work
     of_a_core(monkeypatch, 8 * MINUTES / left)
     jobs = ["--max-queued", "4", "--cpus", "2", "--time", "20:00", "--dry-run", "--ledger", address]
     said = call("slurm", "keep", NAME, *jobs)
@@ -148,8 +148,8 @@ def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger("langford.db", create=True) as ledger:
         campaign = new_campaign(ledger)
-        [undone, *rest] = campaign.lease("a", TASKS, HOUR)
-        campaign.deliver(true_deliveries(rest))
+        [undone, *rest] = campaign.worker.lease("a", TASKS, HOUR)
+        campaign.worker.deliver(true_deliveries(rest))
     largest, smallest = rest[0].index, rest[-1].index
     assert PLAN.work[largest] == 2 * PLAN.work[smallest]
     of_a_core(monkeypatch, MINUTES * cores() * PLAN.work.sum() / PLAN.work[largest])
@@ -218,16 +218,16 @@ def test_a_dry_run_leaves_an_empty_database_empty() -> None:
 def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger("langford.db", create=True) as ledger:
         campaign = new_campaign(ledger)
-        campaign.deliver(true_deliveries(campaign.lease("a", 2, HOUR)))
-        left = 1 - campaign.progress().work["done"] / campaign.work
+        campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", 2, HOUR)))
+        left = 1 - campaign.reader.progress().work["done"] / campaign.work
         of_a_core(monkeypatch, MINUTES * cores() / left)
         for command in (["run", NAME], ["run", "langford", "7", "--name", NAME], ["verify", NAME, "0"]):
             said = json.loads(call(*command, "--dry-run", "--json").stdout)
             verifies = command[0] == "verify"
             assert said["tasks"] == (1 if verifies else TASKS - 2)
             assert verifies or said["seconds"] == pytest.approx(MINUTES)
-        assert campaign.progress().tasks["done"] == 2
-        assert len(campaign.history().workers or ()) == 1
+        assert campaign.reader.progress().tasks["done"] == 2
+        assert len(campaign.reader.history().workers or ()) == 1
 
 
 def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:

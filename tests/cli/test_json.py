@@ -63,13 +63,13 @@ def test_the_document_of_a_new_campaign(tell: Tell, tmp_path: Path) -> None:
 
 def test_the_documents_of_tasks_set_aside(tell: Tell, campaign: Campaign) -> None:
     for _ in range(3):
-        campaign.fail(campaign.lease("a", 1, 60.0)[0], "it breaks")
+        campaign.worker.fail(campaign.worker.lease("a", 1, 60.0)[0], "it breaks")
     assert tell("retry", NAME) == {"campaign": NAME, "reopened": 1}
     assert tell("retry", NAME) == {"campaign": NAME, "reopened": 0}
 
 
 def test_the_documents_of_a_campaign_that_ends_early(tell: Tell, campaign: Campaign, tmp_path: Path) -> None:
-    campaign.lease("a", 2, 60.0)
+    campaign.worker.lease("a", 2, 60.0)
     assert tell("cancel", NAME) == {"campaign": NAME, "released": 2, "set_aside": TASKS}
     assert tell("rename", NAME, "given-up") == {"campaign": "given-up", "before": NAME}
     file = "given-up.jsonl.gz"
@@ -187,7 +187,7 @@ def test_a_run_that_ends_early_prints_a_document_too(
     reason: str,
 ) -> None:
     stop = Mock(received=received)
-    campaign.deliver(true_deliveries(campaign.lease("a", 1, HOUR)))
+    campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", 1, HOUR)))
     assert conclude(campaign, report, stop, as_json=True) == code
     printed = capsys.readouterr()
     document = json.loads(printed.out)
@@ -211,7 +211,7 @@ def test_a_run_that_ends_early_prints_a_document_too(
 def test_a_run_whose_results_disagree_prints_a_document_too(
     campaign: Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    campaign.raise_share(1.0)
+    campaign.operator.raise_share(1.0)
     finish(campaign, "a")
     with pytest.raises(Unreplicated) as error:
         conclude(campaign, RunReport(TASKS, 1.0, None, 0), Mock(received=None), as_json=True)

@@ -104,7 +104,7 @@ def test_the_parts_of_one_task_are_evaluated_at_once(ledger: Ledger) -> None:
     index = max(PLAN.tasks, key=lambda index: len(way.parts(index)))
     together = Together(PLAN, way.plan, way.owners, way.device, way.words, Barrier(len(way.parts(index))))
     assert together.at_once > 1
-    (comparison,) = compare(campaign.export(), together, [index], lambda *_: None)
+    (comparison,) = compare(campaign.reader.export(), together, [index], lambda *_: None)
     assert comparison.verdict == "agrees"
 
 
@@ -116,12 +116,12 @@ def test_each_task_is_compared_and_its_parts_are_told(ledger: Ledger) -> None:
         shares[index] += share
 
     way = recomputation(PLAN, None, CPU)
-    assert list(compare(campaign.export(), way, PLAN.tasks, done)) == [
+    assert list(compare(campaign.reader.export(), way, PLAN.tasks, done)) == [
         Comparison(index, None, None) for index in PLAN.tasks
     ]
     assert set(shares.values()) == {0.0}
     finish(campaign, "a")
-    for comparison in compare(campaign.export(), way, PLAN.tasks, done):
+    for comparison in compare(campaign.reader.export(), way, PLAN.tasks, done):
         assert comparison.verdict == "agrees"
         assert comparison.recomputed == PLAN.evaluate(comparison.index).value
     assert list(shares.values()) == pytest.approx([1.0] * len(PLAN.tasks))

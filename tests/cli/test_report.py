@@ -310,10 +310,10 @@ def test_every_span_of_time_has_ticks(size: figures.Format) -> None:
 def troubled(ledger: Ledger) -> Campaign:
     """A finished campaign with an attempt that was preempted, one that failed, and a lie that was outvoted."""
     campaign = new_campaign(ledger, "abcd")
-    campaign.raise_share(1.0)
-    first, second, third = campaign.lease("a", 3, HOUR)
-    campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
-    campaign.fail(second, "it breaks")
+    campaign.operator.raise_share(1.0)
+    first, second, third = campaign.worker.lease("a", 3, HOUR)
+    campaign.worker.release([first], Outcome.PREEMPTED, "SIGTERM")
+    campaign.worker.fail(second, "it breaks")
     deliver(campaign, third, forged(third.index))
     for worker in "bcdbcd":
         finish(campaign, worker)
@@ -356,10 +356,10 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     assert f"0 of {TASKS} tasks are done" in shown
     assert "There is no count to cite." in shown
     assert "Nothing has been computed yet" in shown
-    campaign.fail(campaign.lease("a", 1, HOUR)[0], "it breaks", 0.5)
+    campaign.worker.fail(campaign.worker.lease("a", 1, HOUR)[0], "it breaks", 0.5)
     assert "time of all" in text_of(gathering.of_campaign(campaign))
-    lease, _ = campaign.lease("a", 2, HOUR)
-    campaign.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
+    lease, _ = campaign.worker.lease("a", 2, HOUR)
+    campaign.worker.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
     shown = text_of(gathering.of_campaign(campaign))
     assert f"No count yet: {TASKS - 1} of {TASKS} tasks have no result yet" in shown
     assert "host-a" in shown
@@ -367,10 +367,10 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
 
 def test_a_wrong_count_is_said_first(ledger: Ledger) -> None:
     campaign = new_campaign(ledger)
-    leases = campaign.lease("a", TASKS, HOUR)
+    leases = campaign.worker.lease("a", TASKS, HOUR)
     # A multiple of what the total must be divisible by, which no check finds.
     wrong = forged(0, (PLAN.multiplier << 1) >> PLAN.expectation(0).zero_bits or 1)
-    campaign.deliver([delivery(one, wrong if one.index == 0 else TRUE[one.index]) for one in leases])
+    campaign.worker.deliver([delivery(one, wrong if one.index == 0 else TRUE[one.index]) for one in leases])
     found = gathering.of_campaign(campaign)
     assert found.agreement is not None
     assert found.agreement.agrees is False
@@ -381,8 +381,8 @@ def test_a_wrong_count_is_said_first(ledger: Ledger) -> None:
 
 def test_an_open_conflict_stops_the_count(ledger: Ledger) -> None:
     campaign = new_campaign(ledger)
-    leases = campaign.lease("a", TASKS, HOUR)
-    campaign.deliver([delivery(one, TRUE[one.index]) for one in leases])
+    leases = campaign.worker.lease("a", TASKS, HOUR)
+    campaign.worker.deliver([delivery(one, TRUE[one.index]) for one in leases])
     ledger.take(Export(NAME, KEY, TASKS, (Evaluation(forged(3), 0.5, "{}"),)), PLAN, "w", "elsewhere", "1")
     shown = text_of(gathering.of_campaign(campaign))
     assert "No count, although all tasks are done" in shown
@@ -403,10 +403,12 @@ def test_imported_results_have_no_times(ledger: Ledger) -> None:
 def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path: Path) -> None:
     campaign = new_campaign(ledger)
     said = source(device="cuda:0 NVIDIA H200", langford="1.0.0")
-    campaign.deliver([delivery(one, TRUE[one.index], provenance=said) for one in campaign.lease("a", TASKS, HOUR)])
+    campaign.worker.deliver(
+        [delivery(one, TRUE[one.index], provenance=said) for one in campaign.worker.lease("a", TASKS, HOUR)]
+    )
     found = gathering.of_campaign(campaign, others=ledger.campaigns())
     file = tmp_path / f"{NAME}.jsonl.gz"
-    file.write_bytes(campaign.export().to_bytes())
+    file.write_bytes(campaign.reader.export().to_bytes())
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     cited = content.paragraph(found)
     assert found.count is not None
@@ -442,8 +444,8 @@ def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:
     for key in seconds:
         plan = plan_of(key)
         second = ledger.create_campaign(key.method + str(key.depth), key, plan.work.tolist())
-        leases = second.lease("a", len(plan.tasks), HOUR)
-        second.deliver([delivery(one, plan.evaluate(one.index)) for one in leases])
+        leases = second.worker.lease("a", len(plan.tasks), HOUR)
+        second.worker.deliver([delivery(one, plan.evaluate(one.index)) for one in leases])
     found = gathering.of_campaign(campaign, others=ledger.campaigns())
     assert [each.second[0] for each in found.confirmations] == ["godfrey8"], "the same sum confirms nothing"
     assert "The campaign godfrey8 gives the same count, using godfrey at depth 8." in str(content.paragraph(found))
@@ -552,8 +554,8 @@ def test_a_ledger_says_which_of_its_results_have_no_times(ledger: Ledger) -> Non
     some = tuple(Evaluation(result, 5.0, source()) for result in TRUE[:3])
     campaign, _ = ledger.take(Export(NAME, KEY, TASKS, some), PLAN, "importer", "host", "2")
     ledger.enrol("w", "host-w", "1")
-    leases = campaign.lease("w", TASKS, HOUR)
-    campaign.deliver([delivery(one, TRUE[one.index], 0.001) for one in leases])
+    leases = campaign.worker.lease("w", TASKS, HOUR)
+    campaign.worker.deliver([delivery(one, TRUE[one.index], 0.001) for one in leases])
     found = gathering.of_campaign(campaign)
     assert (found.numbers.done, found.numbers.timed, found.numbers.aborted) == (TASKS, TASKS - 3, 0)
     assert found.numbers.timed_seconds == pytest.approx(0.001 * (TASKS - 3))
@@ -610,15 +612,15 @@ def hostile(ledger: Ledger) -> Evidence:
         connection.execute(
             update(Worker).values(device_model=HOSTILE, slurm_job=HOSTILE[:40], device_kind=HOSTILE[:10])
         )
-    lost, *leases = campaign.lease("evil", TASKS, HOUR)
-    campaign.fail(lost, HOSTILE * 50)
+    lost, *leases = campaign.worker.lease("evil", TASKS, HOUR)
+    campaign.worker.fail(lost, HOSTILE * 50)
     forms = [
         source(HOSTILE, device=f"cuda:0 {HOSTILE}", kernels=HOSTILE, numpy=HOSTILE),
         "[" * 3000,
         '"x"',
         HOSTILE,
     ]
-    campaign.deliver(
+    campaign.worker.deliver(
         [delivery(one, TRUE[one.index], provenance=forms[place % 4]) for place, one in enumerate(leases)]
     )
     return gathering.of_campaign(campaign)

@@ -154,8 +154,10 @@ def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> Non
         campaign = new_campaign(ledger)
         plan = campaign.plan
         wrong = forged(0, 2 * plan.multiplier >> plan.expectation(0).zero_bits)
-        leases = campaign.lease("a", TASKS, HOUR)
-        campaign.deliver([delivery(lease, wrong if lease.index == 0 else TRUE[lease.index]) for lease in leases])
+        leases = campaign.worker.lease("a", TASKS, HOUR)
+        campaign.worker.deliver(
+            [delivery(lease, wrong if lease.index == 0 else TRUE[lease.index]) for lease in leases]
+        )
     done = langford("report", NAME)
     assert done.returncode == 4
     assert "L(2,7)" not in done.stdout

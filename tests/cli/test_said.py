@@ -101,7 +101,7 @@ def test_the_status_sees_that_a_process_of_this_host_is_gone() -> None:
         name = process_name(process.pid)
         with Ledger("langford.db") as ledger:
             ledger.enrol(me.worker_id, me.host, name)
-            assert ledger.campaign("twelve").lease(me.worker_id, 1, 100.0)
+            assert ledger.campaign("twelve").worker.lease(me.worker_id, 1, 100.0)
         assert "gone" not in said("status", "twelve")
         process.kill()
     assert "its process is gone" in said("status", "twelve")
@@ -129,11 +129,11 @@ class Slow(InProcessPool):
 def test_a_run_that_is_stopped_knows_how_many_leases_it_gave_back() -> None:
     with Ledger("langford.db") as ledger:
         campaign = ledger.campaign("twelve")
-        source = TaskSource(campaign, Identity.fresh())
+        source = TaskSource(campaign.worker, Identity.fresh())
         report = Run(source, [CPU], Stopping(), pool_of=Slow).run()
         assert report.stopped == "SIGTERM"
         assert report.given_back > 0
-        assert not campaign.lease_holders()
+        assert not campaign.reader.lease_holders()
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def idle_farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
 def token_file(farm: Farm, role: Role = Role.READER) -> str:
     file = farm.folder / f"{role}.token"
     file.touch(0o600)
-    file.write_text(farm.campaign.new_token(role))
+    file.write_text(farm.campaign.operator.new_token(role))
     return str(file)
 
 
@@ -102,7 +102,7 @@ def test_what_a_token_opens(idle_farm: Farm, langford: Run) -> None:
 def test_what_goes_wrong_is_said_in_one_line(
     idle_farm: Farm, langford: Run, where: str, variables: dict[str, str], words: str
 ) -> None:
-    token = {"LANGFORD_TOKEN": idle_farm.campaign.new_token(Role.READER)}
+    token = {"LANGFORD_TOKEN": idle_farm.campaign.operator.new_token(Role.READER)}
     for more in ([], ["--watch"]):
         done = langford("status", where.format(port=idle_farm.port), *more, variables={**token, **variables})
         assert (done.returncode, done.stdout) == (2, "")
@@ -196,7 +196,7 @@ def test_a_table_of_eighty_columns(langford: Run, tmp_path: Path) -> None:
         campaign = new_campaign(ledger)
         for number in range(3):
             ledger.enrol(f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")
-            campaign.lease(f"worker-{number}", 2, 600)
+            campaign.worker.lease(f"worker-{number}", 2, 600)
     for width in ("80", "50"):
         shown = langford("status", variables={"COLUMNS": width})
         rows = [line for line in shown.stdout.splitlines() if line.startswith("worker-")]

@@ -19,7 +19,8 @@ from typing import Any
 import psutil
 import pytest
 
-from db import Campaign, Export, Lease, Ledger
+from db import Campaign, Export, Lease, Ledger, WorkerCampaign
+from db.campaign.reader import ReaderCampaign
 from db.errors import ConnectionLost, LedgerError
 from db.identity import Identity
 from jobs.console import Console, Step
@@ -336,7 +337,7 @@ def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, t
     [row] = rows(made(langford, "rosa", "--from", "7", "7", "--confirm", "--format", "csv"))
     assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        assert [campaign.standing().unfinished for campaign in ledger.campaigns()] == [0, 0]
+        assert [campaign.reader.standing().unfinished for campaign in ledger.campaigns()] == [0, 0]
 
 
 def test_a_second_count_that_was_cancelled_is_left(langford: Run, tmp_path: Path) -> None:
@@ -419,7 +420,7 @@ TABLE = ["table", "near-skolem", "6", "--confirm", "--format", "csv"]
 def results(folder: Path) -> int:
     try:
         with Ledger(str(folder / "langford.db")) as ledger:
-            return sum(campaign.progress().tasks.get("done", 0) for campaign in ledger.campaigns())
+            return sum(campaign.reader.progress().tasks.get("done", 0) for campaign in ledger.campaigns())
     except LedgerError:
         return 0
 
@@ -455,7 +456,7 @@ def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, 
     # What was kept is not computed again: each task has one attempt that is done.
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         for campaign in ledger.campaigns():
-            progress = campaign.progress()
+            progress = campaign.reader.progress()
             assert progress.attempts["done"] == progress.tasks["done"] == campaign.tasks
     assert made(langford, *TABLE[1:]) == finished
 
@@ -483,8 +484,8 @@ def begun(ledger: Ledger, problem: Problem, method: str, depth: int, part: float
     campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
     ledger.enrol("a", "elsewhere", "1")
     tasks = round(part * campaign.tasks)
-    leases = campaign.lease("a", tasks, 600.0) if tasks else []
-    campaign.deliver([delivery(each, campaign.plan.evaluate(each.index)) for each in leases])
+    leases = campaign.worker.lease("a", tasks, 600.0) if tasks else []
+    campaign.worker.deliver([delivery(each, campaign.plan.evaluate(each.index)) for each in leases])
     return campaign
 
 
@@ -500,7 +501,9 @@ class Meanwhile(Console):
 
     def stop_reason(self) -> str | None:
         if self._leases and any(each.problem != self._held.problem for each in self._ledger.campaigns()):
-            self._held.deliver([delivery(each, self._held.plan.evaluate(each.index)) for each in self._leases])
+            self._held.worker.deliver(
+                [delivery(each, self._held.plan.evaluate(each.index)) for each in self._leases]
+            )
             self._leases = []
         return None
 
@@ -510,7 +513,7 @@ def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path,
     wanted = entries(Family("rosa", {}, 7, 8, {}))
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         held = begun(ledger, ROSA, "shifted2", 0, 0.0)
-        leases = held.lease("a", 1, 600.0)
+        leases = held.worker.lease("a", 1, 600.0)
         assert leases
         console = Meanwhile(ledger, held, leases) if delivers else Console()
         forecast = TableForecast(wanted, [CPU], False, ledger)
@@ -522,7 +525,7 @@ def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path,
             with pytest.raises(Incomplete, match="other workers hold the rest of rosa-7-"):
                 counting.rows()
         [other] = [each for each in ledger.campaigns() if each.problem != ROSA]
-        assert other.standing().unfinished == 0
+        assert other.reader.standing().unfinished == 0
 
 
 class Noted(Console):
@@ -601,13 +604,13 @@ def test_a_second_sum_is_completed_while_others_hold_the_first(tmp_path: Path) -
     console = Noted()
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         held = begun(ledger, ROSA, "shifted2", 4, 0.5)
-        leases = held.lease("a", 1, 600.0)
+        leases = held.worker.lease("a", 1, 600.0)
         forecast = TableForecast(SEVEN, [CPU], True, ledger)
         with pytest.raises(Incomplete, match="other workers hold the rest of rosa-7-shifted2-4"):
             TableCounting(forecast, ledger, console).rows()
-        left = {each.key.method: each.standing().unfinished for each in ledger.campaigns()}
+        left = {each.key.method: each.reader.standing().unfinished for each in ledger.campaigns()}
         assert left == {"shifted2": 1, "godfrey": 0}
-        held.deliver([delivery(each, held.plan.evaluate(each.index)) for each in leases])
+        held.worker.deliver([delivery(each, held.plan.evaluate(each.index)) for each in leases])
         assert [row.arrangements for row in TableCounting(forecast, ledger, Console()).rows()] == [44]
         shown = [step.work_done for step in console.steps]
         assert shown == sorted(shown)
@@ -619,7 +622,7 @@ def test_a_table_waits_for_its_ledger_and_loses_no_result(
 ) -> None:
     asked, clock = [], MovableClock()
 
-    def away(campaign: Campaign, *arguments: Any) -> Any:
+    def away(campaign: Any, *arguments: Any) -> Any:
         asked.append(arguments)
         if how == "back" and len(asked) > 2:
             monkeypatch.undo()
@@ -635,7 +638,7 @@ def test_a_table_waits_for_its_ledger_and_loses_no_result(
         campaign = begun(ledger, ROSA, "shifted2", 4, 0.0)
         limit = 100.0 if how == "time limit" else None
         counting = TableCounting(TableForecast(SEVEN, [CPU], False, ledger), ledger, console, limit, box, clock)
-        monkeypatch.setattr(Campaign, question, away)
+        monkeypatch.setattr(WorkerCampaign if how == "stopped" else ReaderCampaign, question, away)
         if how == "back":
             assert counting.rows()[0].arrangements == 44
         else:
@@ -646,7 +649,7 @@ def test_a_table_waits_for_its_ledger_and_loses_no_result(
         forecast = TableForecast(SEVEN, [CPU], False, ledger)
         [row] = TableCounting(forecast, ledger, Console(), outbox_of=box).rows()
         assert row.arrangements == 44
-        assert campaign.progress().attempts["done"] == campaign.tasks
+        assert campaign.reader.progress().attempts["done"] == campaign.tasks
     assert not list(tmp_path.rglob("*.result.json"))
 
 

@@ -52,8 +52,8 @@ def test_named_tasks_and_samples_are_verified(campaign: Campaign) -> None:
 
 
 def test_the_work_of_a_verification_is_that_of_tasks_with_a_result(campaign: Campaign) -> None:
-    undone, *rest = campaign.lease("a", TASKS, HOUR)
-    campaign.deliver(true_deliveries(rest))
+    undone, *rest = campaign.worker.lease("a", TASKS, HOUR)
+    campaign.worker.deliver(true_deliveries(rest))
     both = [undone.index, rest[0].index]
     assert verify(campaign, Selection(named=both)).statement.document["coverage"]["compared"] == 1
 
@@ -91,8 +91,8 @@ def write_circle(folder: Path, wrong_by: int) -> None:
     with Ledger(str(folder / "circles.db"), create=True) as ledger:
         campaign = ledger.create_campaign("nine", key, plan.work.tolist())
         ledger.enrol("a", "host-a", "1")
-        leases = campaign.lease("a", len(results), HOUR)
-        campaign.deliver([delivery(lease, results[lease.index]) for lease in leases])
+        leases = campaign.worker.lease("a", len(results), HOUR)
+        campaign.worker.deliver([delivery(lease, results[lease.index]) for lease in leases])
 
 
 def test_congruences_of_a_circle_find_a_wrong_count(tmp_path: Path, langford: Run) -> None:

@@ -108,8 +108,8 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
             created.create_campaign(name, key, plan_of(key).work.tolist())
         created.enrol("a", "host", "1")
         campaign = created.campaign("mine")
-        [lease] = campaign.lease("a", 1, 60.0)
-        campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
+        [lease] = campaign.worker.lease("a", 1, 60.0)
+        campaign.worker.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
     return file
 
 

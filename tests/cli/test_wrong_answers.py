@@ -52,7 +52,7 @@ def counted(finished: Path, tmp_path: Path) -> None:
 def wrong_file(finished: Path, tmp_path: Path) -> Path:
     """A complete export in which the sum of task 3 was raised, and the digest renewed."""
     with Ledger(str(finished)) as ledger:
-        export = ledger.campaign(NAME).export()
+        export = ledger.campaign(NAME).reader.export()
     file = tmp_path / f"{NAME}.jsonl.gz"
     file.write_bytes(raised(export, 3, STEP).to_bytes())
     return file

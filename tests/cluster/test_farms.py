@@ -59,7 +59,7 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp
 
     campaign = Ledger(str(tmp_path / "langford.db"), create=False).campaign(NAME)
     farm = start()
-    wait_for(lambda: campaign.standing().tasks.get("leased", 0) >= 3, farm)
+    wait_for(lambda: campaign.reader.standing().tasks.get("leased", 0) >= 3, farm)
     for _ in range(cluster.nodes):
         cluster.urgent(3)
     wait_for(lambda: "DUE TO PREEMPTION" in logs(), farm)
@@ -75,7 +75,7 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp
     }
     assert "DUE TO PREEMPTION" in logs()
     kept = (folder / "workers.join").read_bytes()
-    assert campaign.standing().unfinished > 0
+    assert campaign.reader.standing().unfinished > 0
     (tmp_path / HURRY).touch()
     again = start()
     output, errors = again.communicate(timeout=400)

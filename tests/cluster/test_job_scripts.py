@@ -44,7 +44,7 @@ def run_script(langford: Run, campaign: Campaign, folder: Path, *options: str) -
         ["bash"], input=text, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
     )
     assert element.returncode == 0, element.stderr
-    assert campaign.standing().tasks == {"done": campaign.tasks}
+    assert campaign.reader.standing().tasks == {"done": campaign.tasks}
     again = langford(*SUBMIT, *options, "--dry-run")
     assert (again.returncode, again.stdout) == (0, "ours is done: no worker would be submitted\n")
 
@@ -57,7 +57,7 @@ def test_the_workers_of_a_ledger(langford: Run, tmp_path: Path, problem: list[st
         campaign = ledger.campaign("ours")
         run_script(langford, campaign, tmp_path, "--ledger", address)
         assert [each.name for each in ledger.campaigns()] == ["ours"]
-        assert campaign.merged().published == langford_count(campaign.problem)
+        assert campaign.reader.merged().published == langford_count(campaign.problem)
 
 
 def test_a_job_whose_campaign_was_renamed_makes_no_other_one(langford: Run, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_campaign_in_a_ledger_is_resumed_by_its_own_method(mpirun: Mpirun, lan
     found = json.loads(output_of(mpirun(2, "mpi", "langford", "11", "--json")))
     assert (found["count"], found["method"], found["depth"]) == ("17792", "shifted2", 4)
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        progress = ledger.campaign("langford-11-shifted2-4").progress()
+        progress = ledger.campaign("langford-11-shifted2-4").reader.progress()
     assert progress.attempts == progress.tasks == {"done": sum(progress.tasks.values())}
 
 
@@ -114,12 +114,12 @@ def test_ranks_that_end_lose_nothing_that_was_committed(
     assert process.returncode != 0
     psutil.wait_procs(ranks, timeout=30)
     campaign = ledger.campaign(CAMPAIGN)
-    before = campaign.progress()
+    before = campaign.reader.progress()
     assert before.tasks["done"] > 5
     assert number is signal.SIGKILL or not {"leased", "running"} & {*before.tasks, *before.attempts}
     (tmp_path / HURRY).touch()
     assert COUNT in langford("run", *LONG).stdout
-    progress = campaign.progress()
+    progress = campaign.reader.progress()
     assert progress.tasks == {"done": campaign.tasks}
     assert progress.conflicts == progress.confirmed == 0
 
@@ -196,19 +196,19 @@ def test_a_task_that_took_three_devices_is_set_aside(
     for host in ("one", "another"):
         other = Identity.fresh()
         ledger.enrol(other.worker_id, host, other.process)
-        leases = campaign.lease(other.worker_id, campaign.tasks, 600)
+        leases = campaign.worker.lease(other.worker_id, campaign.tasks, 600)
         [fatal] = [lease for lease in leases if lease.index == 30]
-        campaign.die(fatal, "its device is lost")
-        campaign.release([lease for lease in leases if lease is not fatal])
+        campaign.worker.die(fatal, "its device is lost")
+        campaign.worker.release([lease for lease in leases if lease is not fatal])
     with monkeypatch.context() as variables:
         variables.setitem(ENVIRONMENT, "PYTHONPATH", planted(tmp_path / "planted", LOSING)["PYTHONPATH"])
         process = mpirun(2, "mpi", *LONG)
         _, errors = process.communicate(timeout=100)
     assert process.returncode == 1, errors
     assert re.search(r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\)", errors), errors
-    progress = campaign.progress()
+    progress = campaign.reader.progress()
     assert (progress.attempts["died"], progress.tasks["set-aside"]) == (3, 1)
-    assert campaign.reopen() == 1
+    assert campaign.operator.reopen() == 1
     assert COUNT in langford("run", *LONG).stdout
 
 

@@ -184,20 +184,20 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             return elements
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), campaign, script, most=5, seconds=2)
+    keeper = QueueKeeper(Watched(), campaign.worker, script, most=5, seconds=2)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None
     try:
         deadline = time.monotonic() + 240
-        while lost is None or campaign.progress().attempts.get("preempted", 0) < 2:
-            assert time.monotonic() < deadline, campaign.progress()
+        while lost is None or campaign.reader.progress().attempts.get("preempted", 0) < 2:
+            assert time.monotonic() < deadline, campaign.reader.progress()
             time.sleep(chance.uniform(0.5, 2.5))
             # Where a node is free, the urgent job preempts nobody; before a first lease, that shows nothing.
             working, nodes = cluster.nodes_of(jobs), cluster.nodes
-            if len(working) >= nodes and campaign.standing().tasks.get("leased", 0) >= nodes:
+            if len(working) >= nodes and campaign.reader.standing().tasks.get("leased", 0) >= nodes:
                 cluster.urgent(chance.uniform(2, 5))
-                if lost is None and campaign.progress().attempts.get("preempted"):
+                if lost is None and campaign.reader.progress().attempts.get("preempted"):
                     lost = working[0]
                     cluster.kill_node(lost)
         (tmp_path / HURRY).touch()
@@ -205,8 +205,8 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
         thread.join(timeout=200)
     assert kept == [None]
     assert max(present) <= 5
-    assert campaign.merged().published == COUNT
-    progress = campaign.progress()
+    assert campaign.reader.merged().published == COUNT
+    progress = campaign.reader.progress()
     assert progress.tasks == {"done": campaign.tasks}
     assert progress.conflicts == 0
     assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}

@@ -36,7 +36,7 @@ class WatchedFarm(Farm):
         return f"http://127.0.0.1:{self.port}/"
 
     def reader(self) -> str:
-        return self.campaign.new_token(Role.READER, label="dashboard")
+        return self.campaign.operator.new_token(Role.READER, label="dashboard")
 
     def restart(self) -> None:
         self.server.kill()
@@ -170,7 +170,7 @@ def test_a_page_in_the_background_asks_rarely(farm: WatchedFarm, browser: Browse
 def test_a_revoked_token_leads_to_the_form(farm: WatchedFarm, browser: Browser) -> None:
     with watching_of(farm, browser) as watching:
         page = watching.page
-        farm.campaign.revoke()
+        farm.campaign.operator.revoke()
         expect(page.get_by_label("Token")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_role("alert")).to_contain_text("do not open this campaign")
         log_in(page, f"{farm.url}{NAME}/", farm.reader())
@@ -242,7 +242,7 @@ def test_the_index_and_the_form(farm: WatchedFarm, browser: Browser) -> None:
         expect(page.locator("#campaigns li")).to_have_count(1)
         expect(page.locator("#campaigns li")).to_contain_text(str(CAMPAIGN.problem))
         page.get_by_text("Open another campaign").click()
-        page.get_by_label("Token").fill(second.new_token(Role.READER))
+        page.get_by_label("Token").fill(second.operator.new_token(Role.READER))
         page.get_by_role("button", name="Open").click()
         expect(page.locator("#campaigns li")).to_have_count(2)
         live(page)

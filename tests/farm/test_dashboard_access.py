@@ -33,7 +33,7 @@ class Watcher:
     def __init__(self, folder: Path, **options: Any) -> None:
         self.ledger = new_ledger("sqlite", folder)
         self.campaigns = [new_campaign(self.ledger), self.second()]
-        self.tokens = [campaign.new_token(Role.READER) for campaign in self.campaigns]
+        self.tokens = [campaign.operator.new_token(Role.READER) for campaign in self.campaigns]
         names = [campaign.name for campaign in self.campaigns]
         self.application = server.application(self.ledger, names, Clients(**options))
         self.client = Client(self.application)
@@ -98,7 +98,7 @@ def test_the_cookie_and_what_it_opens(watcher: Watcher) -> None:
 
 def test_a_cookie_changes_nothing(watcher: Watcher) -> None:
     """Whatever its tokens could do in a header: what another site makes the browser send must not."""
-    watcher.log_in(watcher.campaigns[0].new_token(Role.ADMIN))
+    watcher.log_in(watcher.campaigns[0].operator.new_token(Role.ADMIN))
     assert watcher.client.get(f"/campaigns/{NAME}/status").status_code == 200
     for path in ("retries", "leases", "workers", "results"):
         assert watcher.client.post(f"/campaigns/{NAME}/{path}", json={}).status_code == 401
@@ -179,7 +179,7 @@ def test_pages_are_not_kept_and_files_are_compared(watcher: Watcher) -> None:
 
 def test_a_token_that_ends(watcher: Watcher) -> None:
     watcher.log_in(watcher.tokens[0])
-    watcher.campaigns[0].revoke()
+    watcher.campaigns[0].operator.revoke()
     assert watcher.client.get("/campaigns").status_code == 403
     answer = watcher.client.get("/")
     assert shows_form(answer)
@@ -232,7 +232,7 @@ def test_a_revoked_token_ends_its_sessions(watcher: Watcher) -> None:
     answer = watcher.log_in(watcher.tokens[0])
     with closing(watcher.another()) as thief:
         assert thief.get("/campaigns", headers=copied(answer)).status_code == 200
-        watcher.campaigns[0].revoke(watcher.tokens[0])
+        watcher.campaigns[0].operator.revoke(watcher.tokens[0])
         assert thief.get("/campaigns", headers=copied(answer)).status_code == 403
         assert shows_form(thief.get("/", headers=copied(answer)))
 
@@ -323,10 +323,10 @@ def test_the_files_belong_to_the_package() -> None:
 
 def test_a_log_in_is_logged_with_its_token_s_number(watcher: Watcher, caplog: pytest.LogCaptureFixture) -> None:
     campaign = watcher.campaigns[0]
-    token = campaign.new_token(Role.READER)
+    token = campaign.operator.new_token(Role.READER)
     with caplog.at_level(logging.INFO):
         assert watcher.log_in(token).status_code == 303
-    number = campaign.tokens()[-1].token_id
+    number = campaign.operator.tokens()[-1].token_id
     said = [record.getMessage() for record in caplog.records]
     assert any(line.endswith(f": {campaign.name}: token {number} of role reader logs in") for line in said), said
     assert token not in "".join(said)

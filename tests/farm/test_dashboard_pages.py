@@ -52,7 +52,7 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.ledger = new_ledger("sqlite", folder)
         campaigns = {name: self.ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in SAMPLES}
-        self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
+        self.tokens = {name: campaign.operator.new_token(Role.READER) for name, campaign in campaigns.items()}
         self.computed = Counter[str]()
         clients = Clients()
         self.access = Access(self.ledger, campaigns, clients)

@@ -60,7 +60,7 @@ class Breaking(ThreadPoolExecutor):
 def test_a_broken_executor_ends_the_run_and_another_one_resumes(campaign: langford.Campaign) -> None:
     with Breaking(2, BrokenExecutor) as executor, pytest.raises(MachineFailed, match="run again to resume"):
         campaign.run(executor=executor)
-    assert campaign.standing().tasks_done == 2
+    assert campaign.reader.standing().tasks_done == 2
     with ThreadPoolExecutor(1) as executor:
         campaign.run(executor=executor)
     assert campaign.count() == COUNT
@@ -93,7 +93,7 @@ def test_an_executor_that_takes_no_tasks_says_how_to_resume(campaign: langford.C
         pass
     with pytest.raises(MachineFailed, match=r"RuntimeError: cannot schedule new.*run again to resume"):
         campaign.run(executor=closed)
-    assert campaign.standing().tasks[TaskState.READY] == campaign.tasks
+    assert campaign.reader.standing().tasks[TaskState.READY] == campaign.tasks
 
 
 def test_a_future_that_cannot_be_asked_says_how_to_resume(campaign: langford.Campaign) -> None:

@@ -47,7 +47,7 @@ def test_workers_that_are_killed(farm: Farm) -> None:
 def test_a_worker_never_loads_the_database_and_its_clock_may_be_an_hour_off(farm: Farm) -> None:
     program = "sys.modules['sqlalchemy'] = None\nreal = time.time\ntime.time = lambda: real() + 3600\n"
     farm.finish(farm.work(**planted(farm.folder / "odd", f"import sys, time\n{program}")))
-    attempts = farm.campaign.progress().attempts
+    attempts = farm.campaign.reader.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
     # What they say of their own times counts from the server's clock.
     with farm.ledger.database.reading() as connection:
@@ -74,7 +74,7 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     _, errors = worker.communicate(timeout=30)
     assert re.search(r"stopped by SIGTERM: \d+ tasks? done here, \d+ leases? given back$", errors, re.MULTILINE)
     assert worker.returncode == 128 + signal.SIGTERM
-    progress = farm.campaign.progress()
+    progress = farm.campaign.reader.progress()
     assert "leased" not in progress.tasks
     assert progress.attempts.get("preempted", 0) > 0
     [left] = farm.workers()
@@ -115,7 +115,7 @@ def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
         farm.server.send_signal(signal.SIGCONT)
     assert worker.returncode == 143
     assert "(SIGTERM: the server does not answer)" in errors
-    farm.campaign.take_back("its worker has left")
+    farm.campaign.operator.take_back("its worker has left")
     farm.finish(farm.work())
 
 
@@ -156,7 +156,7 @@ def test_an_operator_takes_leases_back(langford: Run, tmp_path: Path) -> None:
         campaign = new_campaign(ledger)
         for number, worker in enumerate(ids, 1):
             ledger.enrol(worker, f"node{number}", "1")
-            campaign.lease(worker, 3, HOUR)
+            campaign.worker.lease(worker, 3, HOUR)
         name, back = campaign.name, "3 tasks of 1 worker returned to the queue\n"
         assert langford("release", name, "--worker", "node1").stdout == back
         assert langford("release", name, "--worker", ids[1][:8]).stdout == back
@@ -164,9 +164,9 @@ def test_an_operator_takes_leases_back(langford: Run, tmp_path: Path) -> None:
             unknown = langford("release", name, "--worker", other)
             assert unknown.returncode == 2
             assert f"those that do: {ids[2][:8]} on node3" in unknown.stderr
-        assert campaign.standing().tasks["leased"] == 3
+        assert campaign.reader.standing().tasks["leased"] == 3
         assert langford("release", name).returncode == 0
-        assert "leased" not in campaign.standing().tasks
+        assert "leased" not in campaign.reader.standing().tasks
 
 
 @pytest.mark.exhaustive
@@ -185,5 +185,5 @@ def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
     _, errors = stopped.communicate(timeout=60)
     assert (stopped.returncode, "stopped at the time limit: " in errors) == (3, True)
     assert not list(outbox.rglob("*.result.json"))
-    tasks = {task.index for task in farm.campaign.task_records("done")}
+    tasks = {task.index for task in farm.campaign.reader.task_records("done")}
     assert len(tasks) >= 5 + len(kept)

@@ -21,6 +21,7 @@ import psutil
 import pytest
 
 from db import Campaign, Ledger
+from db.campaign.reader import ReaderCampaign
 from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
@@ -87,7 +88,7 @@ def test_an_invented_session_is_no_look_up(campaigns: tuple[Ledger, list[Campaig
 def test_many_right_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]]) -> None:
     ledger, made = campaigns
     with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
-        log_in(client, *(campaign.new_token(Role.READER) for campaign in made))
+        log_in(client, *(campaign.operator.new_token(Role.READER) for campaign in made))
         client.get("/campaigns")  # the overviews are known from now on
         with statements_of() as done:
             answer = client.get("/campaigns")
@@ -100,9 +101,9 @@ def test_each_token_is_charged(campaigns: tuple[Ledger, list[Campaign]]) -> None
     ledger, made = campaigns
     # Each log-in is the request of a stranger, as is each one of a session whose tokens were revoked.
     with serving(ledger, made, RateLimit(1e-9, (1 + 3) * TOKENS_OF_A_SESSION)) as client:
-        log_in(client, *(campaign.new_token(Role.READER) for campaign in made[:TOKENS_OF_A_SESSION]))
+        log_in(client, *(campaign.operator.new_token(Role.READER) for campaign in made[:TOKENS_OF_A_SESSION]))
         for campaign in made:
-            campaign.revoke()
+            campaign.operator.revoke()
         assert client.get("/campaigns").status_code == 403, "now the server knows"
         with statements_of() as done:
             answers = [client.get("/campaigns").status_code for _ in range(5)]
@@ -123,7 +124,7 @@ def test_what_is_no_route_is_charged_too(campaigns: tuple[Ledger, list[Campaign]
 def test_only_requests_without_a_valid_token_are_counted(campaigns: tuple[Ledger, list[Campaign]]) -> None:
     """All come from one address.  A token that has not been seen yet is a stranger's once."""
     ledger, made = campaigns
-    reader, worker = (made[0].new_token(role) for role in (Role.READER, Role.WORKER))
+    reader, worker = (made[0].operator.new_token(role) for role in (Role.READER, Role.WORKER))
     with serving(ledger, made, RateLimit(1e-9, 5)) as client:
 
         def ask(token: str) -> int:
@@ -133,7 +134,7 @@ def test_only_requests_without_a_valid_token_are_counted(campaigns: tuple[Ledger
         assert [ask("wrong") for _ in range(4)] == [403] * 3 + [429]
         assert [ask(reader) for _ in range(9)] == [200] * 9
         assert [ask(worker) for _ in range(9)] == [200] * 9
-        made[0].revoke(worker)
+        made[0].operator.revoke(worker)
         assert [ask(worker) for _ in range(2)] == [403, 429]
 
 
@@ -180,7 +181,7 @@ def while_held(
     application = server.application(ledger, [campaign.name for campaign in made], Clients(RateLimit(1e6, 1e6)))
 
     async def run() -> tuple[httpx.Response, list[httpx.Response]]:
-        token = made[0].new_token(Role.WORKER)
+        token = made[0].operator.new_token(Role.WORKER)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://server") as http:
             assert (await lease(http, made[0], token)).status_code == 200
             waiting = [asyncio.ensure_future(flood(http)) for _ in range(3 * (WORKING + READING))]
@@ -228,15 +229,15 @@ def test_workers_do_not_wait_for_what_readers_ask(
     ledger, made = campaigns
     lock, inside = threading.Event(), list[int]()
     method = "overview" if path else "standing"
-    asked = getattr(Campaign, method)
+    asked = getattr(ReaderCampaign, method)
 
-    def held(self: Campaign, *arguments: Any, **options: Any) -> Any:
+    def held(self: ReaderCampaign, *arguments: Any, **options: Any) -> Any:
         inside.append(1)
         assert lock.wait(120)
         return asked(self, *arguments, **options)
 
-    monkeypatch.setattr(Campaign, method, held)
-    token = made[0].new_token(Role.READER)
+    monkeypatch.setattr(ReaderCampaign, method, held)
+    token = made[0].operator.new_token(Role.READER)
     url = f"/campaigns/{NAME}/{path}".rstrip("/")
     granted, answers = while_held(
         ledger,
@@ -262,7 +263,7 @@ def test_large_bodies_of_nothing_are_not_parsed(
     monkeypatch.setattr(bodies, "decoded", lambda body, kind: pytest.fail("it is parsed"))
     with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
         answer = client.post(
-            f"/campaigns/{NAME}/{path}", content=body, headers=bearer(made[0].new_token(Role.WORKER))
+            f"/campaigns/{NAME}/{path}", content=body, headers=bearer(made[0].operator.new_token(Role.WORKER))
         )
     assert (answer.status_code, "send less at a time" in answer.json()["error"]) == (400, True)
 
@@ -273,7 +274,7 @@ def test_large_bodies_of_nothing_are_not_parsed(
 )
 def test_each_route_has_its_largest_body(campaigns: tuple[Ledger, list[Campaign]], path: str, size: int) -> None:
     ledger, made = campaigns
-    token = made[0].new_token(Role.WORKER)
+    token = made[0].operator.new_token(Role.WORKER)
     with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
         for more, status in ((0, 400), (1, 413)):
             body = b'"' + b"x" * (size - 2 + more) + b'"'
@@ -285,7 +286,7 @@ def test_each_route_has_its_largest_body(campaigns: tuple[Ledger, list[Campaign]
 def test_the_largest_messages_of_workers_are_taken(campaigns: tuple[Ledger, list[Campaign]]) -> None:
     """A thousand results whose provenance is as long as it may be, and as many attempts as a worker may hold."""
     ledger, made = campaigns
-    token = made[0].new_token(Role.WORKER)
+    token = made[0].operator.new_token(Role.WORKER)
     provenance = json.dumps({f"field {place}": ["{", "}"] for place in range(12)}).ljust(3_900)
     result = {"attempt": 1, "nonce": "x" * 64, "index": 0, "value": "1", "residue": "1", "evaluated": "1"}
     delivery = {**result, "seconds": 1.0, "provenance": provenance, "began": None}
@@ -364,7 +365,7 @@ def test_bodies_that_lack_a_byte_fill_no_memory(farm: Farm, role: Role) -> None:
     """Of a reader none is read, and few of a worker: all of them are 192 MiB."""
     path, lacking = f"/campaigns/{FARMED}", 2**22 - 1
     server, most = psutil.Process(farm.server.pid), 0
-    token = f"Authorization: Bearer {farm.campaign.new_token(role)}"
+    token = f"Authorization: Bearer {farm.campaign.operator.new_token(role)}"
     head = request("POST", f"{path}/results", token, "Content-Type: application/json", f"Content-Length: {2**22}")
     with contextlib.ExitStack() as held, selectors.DefaultSelector() as ready:
         left = {}

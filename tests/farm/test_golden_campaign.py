@@ -62,11 +62,11 @@ def place(campaign: Campaign, start: float, worker: str, spans: list[tuple[float
         spans: (grant, beginning, end) of each, from the start; None: it runs.
     """
     for granted, began, ended in spans:
-        [lease] = campaign.lease(worker, 1, 24 * HOUR)
+        [lease] = campaign.worker.lease(worker, 1, 24 * HOUR)
         said = Attempt.deadline - Attempt.seconds - (start + began)  # with the lease: it is renewed now
         times: dict[str, Any] = {"granted": start + granted, "computed": said}
         if ended is not None:
-            campaign.deliver([delivery(lease, TRUE[lease.index], ended - began)])
+            campaign.worker.deliver([delivery(lease, TRUE[lease.index], ended - began)])
             times |= {"began": start + began, "ended": start + ended, "computed": ended - began}
         with campaign.database.writing() as connection:
             connection.execute(update(Attempt).where(Attempt.id == lease.attempt).values(**times))
@@ -154,7 +154,7 @@ def require_status(overview: dict[str, Any], now: float, golden: Golden) -> None
 
 
 def test_the_status_says_so(golden: Golden) -> None:
-    now = golden.campaign.overview().now
+    now = golden.campaign.reader.overview().now
     [told] = json.loads(golden.command("status", "--json"))
     require_status(told, golden.start + told["speed"]["seconds"], golden)
     assert 0 <= golden.start + told["speed"]["seconds"] - now < 600
@@ -165,7 +165,7 @@ def test_the_status_says_so(golden: Golden) -> None:
 
 def test_the_dashboard_and_the_metrics_say_so(golden: Golden) -> None:
     application = server.application(golden.ledger, [NAME])
-    client, token = Client(application), golden.campaign.new_token(Role.READER)
+    client, token = Client(application), golden.campaign.operator.new_token(Role.READER)
     headers = {"Authorization": f"Bearer {token}"}
     told = client.get(f"/campaigns/{NAME}/status", headers=headers).json()
     text = client.get("/metrics", headers=headers).text
@@ -185,12 +185,12 @@ def test_the_dashboard_and_the_metrics_say_so(golden: Golden) -> None:
 
 
 def test_the_log_and_a_run_say_so(golden: Golden) -> None:
-    overview: Overview = golden.campaign.overview()
+    overview: Overview = golden.campaign.reader.overview()
     line = log_lines.progress(overview)
     assert line.startswith("75.0% of the work, 6/10 tasks, 2 workers, ")
     assert f"{rate(DONE / (overview.now - golden.start), 'points')} now" in line
     clock = MovableClock()
-    source = TaskSource(golden.campaign, Identity.fresh(), clock=clock)
+    source = TaskSource(golden.campaign.worker, Identity.fresh(), clock=clock)
     assert source.ready
     assert source.seconds_left is None
     clock.move(HOUR)
@@ -247,7 +247,7 @@ def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:
     export = read_export(FILE)
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign, _ = ledger.take(export, new_campaign(ledger, "").plan, "importer", "host", "1")
-        overview = campaign.overview()
+        overview = campaign.reader.overview()
         reports = [gathering.of_files([FILE]), gathering.of_campaign(campaign)]
     assert (overview.speed.average, overview.work.done, overview.count) == (pytest.approx(since_the_start), 1.0, 26)
     for found in reports:
@@ -264,12 +264,12 @@ def test_results_without_times_are_no_part_of_the_speed_since_the_start(golden: 
         start = golden.start
         ledger.enrol("gpu", "host-gpu", "1", "cuda", **GPU)
         place(campaign, start, "gpu", [(0.0, 100.0, 500.0), (0.0, 500.0, 900.0)])
-        mine = {record.index for record in campaign.task_records("done")}
+        mine = {record.index for record in campaign.reader.task_records("done")}
         few = [one for one in export.results if one.result.index not in mine][:4]
         ledger.take(
             type(export)(NAME, export.key, export.tasks, tuple(few)), campaign.plan, "importer", "host", "1"
         )
-        overview = campaign.overview()
+        overview = campaign.reader.overview()
         found = gathering.of_campaign(campaign)
     assert (overview.tasks.done, overview.speed.average) == (6, pytest.approx(2048 / 800))
     assert found.numbers.since_the_start == pytest.approx(2048 / 800)

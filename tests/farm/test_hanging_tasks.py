@@ -69,7 +69,7 @@ def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptCo
     """
 
     def go(pool: SlowPool, limit: float | None = None, probed: float | None = None) -> RunReport:
-        reached = campaign
+        reached = campaign.worker
         reached.transport = replace(reached.transport, look_seconds=0.5)
         source = TaskSource(reached, Identity.fresh([CPU]), None, console, clock=clock)
         known = None if probed is None else Speed(probed / LARGEST, KnownFrom.MEASUREMENT)
@@ -90,9 +90,9 @@ def outcomes(campaign: Campaign, index: int) -> Counter[str | None]:
 
 def others_do_the_rest(campaign: Campaign, seconds: float) -> Lease:
     """Results of all tasks but the sick one, which another host holds on to."""
-    leases = campaign.lease("a", TASKS, HOUR)
+    leases = campaign.worker.lease("a", TASKS, HOUR)
     [held] = [lease for lease in leases if lease.index == SICK]
-    campaign.deliver(true_deliveries((lease for lease in leases if lease is not held), seconds))
+    campaign.worker.deliver(true_deliveries((lease for lease in leases if lease is not held), seconds))
     return held
 
 
@@ -114,16 +114,16 @@ def test_a_task_that_hangs_is_ended_after_the_patience(
     assert re.match(rf"task {SICK} has been evaluated for 4\d s", death), death
     assert f"and {STEPS} steps: its process was killed; its tasks go back to the queue" in death
     assert outcomes(campaign, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
-    assert campaign.merged().published == COUNT
+    assert campaign.reader.merged().published == COUNT
 
 
 def test_a_worker_says_for_how_long_it_computed(
     campaign: Campaign, clock: MovableClock, run: Go, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With each renewal, of the task that hangs, and of the process that is killed for it."""
-    renew, die = Mock(wraps=campaign.renew), Mock(wraps=campaign.die)
-    monkeypatch.setattr(campaign, "renew", renew)
-    monkeypatch.setattr(campaign, "die", die)
+    renew, die = Mock(wraps=campaign.worker.renew), Mock(wraps=campaign.worker.die)
+    monkeypatch.setattr(campaign.worker, "renew", renew)
+    monkeypatch.setattr(campaign.worker, "die", die)
     run(SlowPool(clock, {SICK: math.inf}))
     [(lease, _, killed)] = [call.args for call in die.call_args_list]
     assert killed == pytest.approx(PATIENCE, abs=2.0)
@@ -154,7 +154,7 @@ def test_steps_that_are_not_known_are_not_named(
 def test_the_first_task_of_a_run_has_a_limit_from_the_speed_of_others(
     campaign: Campaign, clock: MovableClock, said: list[str], run: Go
 ) -> None:
-    campaign.release([others_do_the_rest(campaign, 0.5)])
+    campaign.worker.release([others_do_the_rest(campaign, 0.5)])
     before = clock.monotonic()
     run(SlowPool(clock, {SICK: math.inf}))
     assert PATIENCE < clock.monotonic() - before < 2 * PATIENCE
@@ -172,9 +172,9 @@ def test_a_task_that_hangs_again_and_again_is_set_aside_by_name(
     with campaign.database.reading() as connection:
         detail = connection.scalar(select(Event.detail).where(Event.kind == EventKind.SET_ASIDE))
     assert "its process was killed" in str(detail)
-    assert campaign.reopen() == 1
+    assert campaign.operator.reopen() == 1
     run(SlowPool(clock, {}))
-    assert campaign.merged().published == COUNT
+    assert campaign.reader.merged().published == COUNT
 
 
 def test_a_slow_task_that_is_within_its_limit_is_left_alone(
@@ -192,7 +192,7 @@ def test_a_slow_task_that_is_within_its_limit_is_left_alone(
     pool.meanwhile = look
     run(pool)
     assert said == []
-    assert campaign.progress().attempts == {"done": TASKS}
+    assert campaign.reader.progress().attempts == {"done": TASKS}
     assert len(renewed) == 1 + int(35 / (LEASE_SECONDS / 4))
 
 
@@ -201,7 +201,9 @@ def test_a_copy_ends_when_its_holder_was_faster(campaign: Campaign, clock: Movab
     held = others_do_the_rest(campaign, 0.5)
     age(campaign, 2 * COPY_SECONDS)
     pool = SlowPool(clock, {SICK: math.inf})
-    pool.meanwhile = lambda: outcomes(campaign, SICK)[Outcome.DONE] or campaign.deliver(true_deliveries([held]))
+    pool.meanwhile = lambda: (
+        outcomes(campaign, SICK)[Outcome.DONE] or campaign.worker.deliver(true_deliveries([held]))
+    )
     report = run(pool)
     assert (report.stopped, report.tasks_here) == (None, 0)
     assert outcomes(campaign, SICK) == {Outcome.DONE: 1, Outcome.RELEASED: 1}
@@ -210,13 +212,15 @@ def test_a_copy_ends_when_its_holder_was_faster(campaign: Campaign, clock: Movab
 def test_a_result_that_confirms_another_is_no_progress(
     ledger: Ledger, campaign: Campaign, clock: MovableClock
 ) -> None:
-    source = TaskSource(campaign, Identity.fresh([CPU]), clock=clock)
+    source = TaskSource(campaign.worker, Identity.fresh([CPU]), clock=clock)
     assert source.ready
     first, second = source.lease(2, [])
     # Its copy was faster.
     age(campaign, 2 * COPY_SECONDS)
-    [copy] = [lease for lease in campaign.lease("a", TASKS, HOUR, copies=TASKS) if lease.index == first.index]
-    campaign.deliver(true_deliveries([copy]))
+    [copy] = [
+        lease for lease in campaign.worker.lease("a", TASKS, HOUR, copies=TASKS) if lease.index == first.index
+    ]
+    campaign.worker.deliver(true_deliveries([copy]))
     source.deliver(list(zip((first, second), true_deliveries([first, second]), strict=True)))
     source.attend([], {})
     assert (source.tally.tasks_here, source.tally.work_here) == (1, second.work)
@@ -231,7 +235,7 @@ def slow(clock: MovableClock, seconds: float) -> SlowPool:
 
 
 def nothing_is_held(campaign: Campaign) -> bool:
-    return "leased" not in campaign.progress().tasks
+    return "leased" not in campaign.reader.progress().tasks
 
 
 @pytest.mark.parametrize("limit", [20.0, 25.0, 27.0, 39.0])
@@ -260,7 +264,7 @@ def test_a_first_task_that_does_not_fit_is_not_started(
         "no task was started: the next one takes about 65 s, and 2 s of the time limit is left; give a longer "
         "limit, or create the campaign with a larger --depth, whose tasks are shorter"
     )
-    assert campaign.progress().attempts == {"released": 2}  # one for its worker, one to wait behind it
+    assert campaign.reader.progress().attempts == {"released": 2}  # one for its worker, one to wait behind it
 
 
 @pytest.mark.parametrize("probed", [None, 1.0])
@@ -293,9 +297,9 @@ def test_the_faster_of_record_and_probe_counts_for_the_first_task(
     recorded: float, probed: float, starts: bool, campaign: Campaign, clock: MovableClock, run: Go
 ) -> None:
     """One result that took an hour, of a machine that slept, must not keep all others from starting."""
-    [first, *others] = campaign.lease("a", TASKS, HOUR)
-    campaign.deliver(true_deliveries([first], recorded))
-    campaign.release(others)
+    [first, *others] = campaign.worker.lease("a", TASKS, HOUR)
+    campaign.worker.deliver(true_deliveries([first], recorded))
+    campaign.worker.release(others)
     assert (run(slow(clock, 5.0), 30.0, probed).tasks_here > 0) == starts
 
 
@@ -307,13 +311,13 @@ def test_a_preempted_run_says_so_of_its_tasks_and_itself(
     signal: str, outcome: Outcome, ending: Ending, campaign: Campaign, clock: MovableClock, run: Go,
     console: KeptConsole, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    started, release = clock.monotonic(), Mock(wraps=campaign.release)
+    started, release = clock.monotonic(), Mock(wraps=campaign.worker.release)
     monkeypatch.setattr(console, "stop_reason", lambda: signal if clock.monotonic() > started + 5 else None)
-    monkeypatch.setattr(campaign, "release", release)
+    monkeypatch.setattr(campaign.worker, "release", release)
     assert run(slow(clock, 60.0)).stopped == signal
     _, _, _, computed = release.call_args.args
     first, *waiting = computed.values()
     assert (first, set(waiting)) == (pytest.approx(5.0, abs=1.0), {0.0})
-    assert {*campaign.progress().attempts} == {outcome}
+    assert {*campaign.reader.progress().attempts} == {outcome}
     with campaign.database.reading() as connection:
         assert connection.scalars(select(Worker.ending).where(Worker.ending.is_not(None))).all() == [ending]

@@ -174,10 +174,10 @@ def test_a_server_that_is_started_again_keeps_the_token_whatever_was_cut(tmp_pat
             with pytest.raises(BadInput, match="is not replaced"), worker_joins(campaign, file, at):
                 pass
             assert file.read_bytes() == foreign
-        before = len(campaign.tokens())
+        before = len(campaign.operator.tokens())
         with pytest.raises(OSError, match="No such file"), worker_joins(campaign, tmp_path / "no" / "f", at):
             pass
-        assert len(campaign.tokens()) == before  # the one that nobody received is revoked
+        assert len(campaign.operator.tokens()) == before  # the one that nobody received is revoked
 
 
 # -- real servers and workers -----------------------------------------------------------------

@@ -24,8 +24,8 @@ WORK = float(sum(PLAN.work))
 def overview(tmp_path: Path) -> Iterator[Overview]:
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
-        campaign.deliver(true_deliveries(campaign.lease("a", 4, HOUR)))
-        made = campaign.overview()
+        campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", 4, HOUR)))
+        made = campaign.reader.overview()
         yield replace(made, eta=Eta(1000.0, Time(made.now + 900), Time(made.now + 1100)))
 
 

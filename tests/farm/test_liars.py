@@ -30,7 +30,7 @@ SMALL, COUNT = PlanKey(Problem.langford(12), "polyphase", 8), "108144"
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
     made = Farm(tmp_path, SMALL)
-    made.campaign.raise_share(1.0)
+    made.campaign.operator.raise_share(1.0)
     yield made
     made.stop()
 
@@ -85,7 +85,9 @@ def test_no_worker_learns_the_secret_of_the_draw(farm: Farm, langford: Run) -> N
     _, errors = worker.communicate(timeout=100)
     with sqlite3.connect(farm.folder / "langford.db") as connection:
         [(secret,)] = connection.execute("SELECT secret FROM campaign").fetchall()
-    reader = RemoteServer(f"http://127.0.0.1:{farm.port}/{NAME}", farm.campaign.new_token(Role.ADMIN)).campaign()
+    reader = RemoteServer(
+        f"http://127.0.0.1:{farm.port}/{NAME}", farm.campaign.operator.new_token(Role.ADMIN)
+    ).campaign()
     told = [
         errors,
         repr(reader.info()),

@@ -35,7 +35,7 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     with new_ledger("sqlite", tmp_path) as ledger:
-        ledger.create_campaign("other", KEY, PLAN.work.tolist()).new_token(Role.READER)
+        ledger.create_campaign("other", KEY, PLAN.work.tolist()).operator.new_token(Role.READER)
         yield new_campaign(ledger)
 
 
@@ -67,16 +67,16 @@ def value(samples: Samples, name: str, **labels: str) -> float:
 
 
 def test_the_numbers_are_those_of_the_ledger(campaign: Campaign, client: Client, tmp_path: Path) -> None:
-    token = campaign.new_token(Role.READER)
-    late = campaign.lease("a", 3, -1.0)
-    first, second, *rest = campaign.lease("b", TASKS, HOUR)
+    token = campaign.operator.new_token(Role.READER)
+    late = campaign.worker.lease("a", 3, -1.0)
+    first, second, *rest = campaign.worker.lease("b", TASKS, HOUR)
     by_index = {lease.index: lease for lease in (first, second, *rest)}
-    campaign.deliver(true_deliveries(by_index.values()))
+    campaign.worker.deliver(true_deliveries(by_index.values()))
     samples = scrape(client, token)
     assert value(samples, "langford_finished") == 1
     assert value(samples, "langford_conflicts") == 0
-    campaign.deliver([delivery(late[0], forged(late[0].index))])
-    campaign.deliver(true_deliveries(late[1:]))
+    campaign.worker.deliver([delivery(late[0], forged(late[0].index))])
+    campaign.worker.deliver(true_deliveries(late[1:]))
     samples = scrape(client, token)
     assert value(samples, "langford_tasks_in_total") == TASKS
     assert {state: value(samples, "langford_tasks", state=state) for state in ("done", "ready", "leased")} == {
@@ -95,7 +95,7 @@ def test_the_numbers_are_those_of_the_ledger(campaign: Campaign, client: Client,
 
 
 def test_requests_are_counted_by_route(campaign: Campaign, client: Client) -> None:
-    token, worker = campaign.new_token(Role.READER), campaign.new_token(Role.WORKER)
+    token, worker = campaign.operator.new_token(Role.READER), campaign.operator.new_token(Role.WORKER)
     scrape(client, token)
     client.get(f"/campaigns/{NAME}", headers={"Authorization": f"Bearer {worker}"})
     client.get(f"/campaigns/{NAME}", headers={"Authorization": "Bearer wrong"})
@@ -119,14 +119,14 @@ def test_requests_are_counted_by_route(campaign: Campaign, client: Client) -> No
 
 
 def test_a_token_sees_its_own_campaign_and_a_stranger_nothing(campaign: Campaign, client: Client) -> None:
-    samples = scrape(client, campaign.new_token(Role.WORKER))
+    samples = scrape(client, campaign.operator.new_token(Role.WORKER))
     assert {dict(labels).get("campaign") for _, labels in samples} == {NAME, None}
     assert client.get("/metrics").status_code == 401
     assert client.get("/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 403
 
 
 def test_scrapes_cost_the_ledger_little(campaign: Campaign, tmp_path: Path) -> None:
-    token = campaign.new_token(Role.READER)
+    token = campaign.operator.new_token(Role.READER)
     with Ledger(str(tmp_path / "ledger.db")) as ledger:
         client = Client(server.application(ledger, [NAME]))
         before = scrape(client, token)
@@ -138,9 +138,9 @@ def test_scrapes_cost_the_ledger_little(campaign: Campaign, tmp_path: Path) -> N
 
 
 def test_the_page_lists_the_metrics(campaign: Campaign, client: Client) -> None:
-    leased = campaign.lease("a", TASKS, HOUR)
-    campaign.deliver(true_deliveries(leased[:5]))
-    token = campaign.new_token(Role.READER)
+    leased = campaign.worker.lease("a", TASKS, HOUR)
+    campaign.worker.deliver(true_deliveries(leased[:5]))
+    token = campaign.operator.new_token(Role.READER)
     client.get("/metrics", headers={"Authorization": f"Bearer {token}"})
     samples = scrape(client, token)
     section = PAGE.split("## Metrics\n", 1)[1].split("\n## ", 1)[0]

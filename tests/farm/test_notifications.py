@@ -100,34 +100,34 @@ def test_a_command_that_fails_is_told_again_and_again(campaign: Campaign) -> Non
 
 def test_stalls_are_told_once_each(campaign: Campaign) -> None:
     told = Told(campaign)
-    [held] = campaign.lease("a", 1, HOUR)
+    [held] = campaign.worker.lease("a", 1, HOUR)
     assert told.after(0) == []
     assert told.after(5000) == []  # someone works
-    campaign.release([held])
+    campaign.worker.release([held])
     assert told.after(1) == []
     assert told.after(898) == []
     assert told.after(1) == ["stalled"]
     assert told.after(5000) == []
-    [lease] = campaign.lease("a", 1, HOUR)
-    campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
+    [lease] = campaign.worker.lease("a", 1, HOUR)
+    campaign.worker.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
     assert told.after(20) == []
     assert told.after(900) == ["stalled"]  # once more
 
 
 def test_each_kind_of_event_is_told_once_by_a_process(campaign: Campaign) -> None:
     told = Told(campaign)
-    late = campaign.lease("a", TASKS, -1.0)
+    late = campaign.worker.lease("a", TASKS, -1.0)
     for _ in range(3):
-        [lease] = campaign.lease("b", 1, HOUR)
-        campaign.fail(lease, "it breaks")
+        [lease] = campaign.worker.lease("b", 1, HOUR)
+        campaign.worker.fail(lease, "it breaks")
     assert told.after(0) == ["set_aside"]
     assert told.hook.documents[0]["tasks"] == [lease.index]
-    campaign.reopen()
+    campaign.operator.reopen()
     finish(campaign, "b")
     first, *others = [delivery(each, forged(each.index)) for each in late]
-    campaign.deliver([first])
+    campaign.worker.deliver([first])
     assert told.after(20) == ["conflict"]
-    campaign.deliver(others)
+    campaign.worker.deliver(others)
     assert told.after(20) == []
     assert told.after(50) == ["conflict"]
     [conflict] = told.hook.documents

@@ -61,7 +61,7 @@ class Story:
         return self.clock.stopped + self.clock.ahead
 
     def lease(self, worker: str, count: int) -> list[Lease]:
-        leases = self.campaign.lease(worker, count, LEASE_SECONDS)
+        leases = self.campaign.worker.lease(worker, count, LEASE_SECONDS)
         self.held += leases
         self.workers |= {lease.attempt: worker for lease in leases}
         self.granted |= {lease.attempt: self.now for lease in leases}
@@ -79,7 +79,7 @@ class Story:
     def deliver(self, lease: Lease, seconds: float = 0.5, began_ago: float | None = None) -> None:
         """Also late, after the attempt has ended."""
         began = None if began_ago is None else self.now - began_ago
-        self.campaign.deliver([Delivery.of(lease, Evaluation(TRUE[lease.index], seconds, "{}", began))])
+        self.campaign.worker.deliver([Delivery.of(lease, Evaluation(TRUE[lease.index], seconds, "{}", began))])
 
     def lease_of(self, number: int) -> Lease | None:
         return self.held[number % len(self.held)] if self.held else None
@@ -90,10 +90,10 @@ class Story:
             self.lease(worker, 1 + number % 4)
         elif what == "preempt":
             mine = [each for each in self.held if self.workers[each.attempt] == worker]
-            self.campaign.release(mine, Outcome.PREEMPTED, "SIGTERM", self.say(mine, seconds))
+            self.campaign.worker.release(mine, Outcome.PREEMPTED, "SIGTERM", self.say(mine, seconds))
         elif what == "expire":
             self.clock.move(LEASE_SECONDS + 1)
-            self.campaign.lease(worker, 0, LEASE_SECONDS)
+            self.campaign.worker.lease(worker, 0, LEASE_SECONDS)
         elif lease is None:
             return
         elif what == "deliver":
@@ -101,15 +101,15 @@ class Story:
         elif what == "deliver without a beginning":
             self.deliver(lease, seconds)
         elif what == "renew":
-            self.campaign.renew([lease], LEASE_SECONDS, {lease.attempt: 7}, self.say([lease], seconds))
+            self.campaign.worker.renew([lease], LEASE_SECONDS, {lease.attempt: 7}, self.say([lease], seconds))
         elif what == "renew what has not begun":
-            self.campaign.renew([lease], LEASE_SECONDS, computed=self.say([lease], 0.0))
+            self.campaign.worker.renew([lease], LEASE_SECONDS, computed=self.say([lease], 0.0))
         elif what == "fail":
-            self.campaign.fail(lease, "boom", self.say([lease], seconds)[lease.attempt])
+            self.campaign.worker.fail(lease, "boom", self.say([lease], seconds)[lease.attempt])
         elif what == "die":
-            self.campaign.die(lease, "signal 9")
+            self.campaign.worker.die(lease, "signal 9")
         elif what == "release without a word":
-            self.campaign.release([lease])
+            self.campaign.worker.release([lease])
 
 
 HAPPENINGS = ["lease", "lease", "deliver", "deliver", "deliver without a beginning", "renew", "preempt", "expire"]
@@ -307,7 +307,7 @@ def story(kind: str) -> Iterator[tuple[Story, Client]]:
         patch.setattr(shared, "SHARE", float("inf"))
         clock.stop()
         made = Story(ledger, clock)
-        token = made.campaign.new_token(Role.READER)
+        token = made.campaign.operator.new_token(Role.READER)
         client = Client(server.application(ledger, [NAME]), headers={"Authorization": f"Bearer {token}"})
         yield made, client
         client.close()
@@ -336,15 +336,15 @@ def test_a_late_a_failed_a_dead_and_a_preempted_one(kind: str) -> None:
         late, failed, dead, taken, *waiting = made.lease("a", 7)
         silent, *_ = made.lease("b", 1)
         made.clock.move(9.25)
-        made.campaign.renew([late], LEASE_SECONDS, computed=made.say([late], 4.0))
-        made.campaign.fail(failed, "boom", made.say([failed], 2.0)[failed.attempt])
-        made.campaign.die(dead, "signal 9")
+        made.campaign.worker.renew([late], LEASE_SECONDS, computed=made.say([late], 4.0))
+        made.campaign.worker.fail(failed, "boom", made.say([failed], 2.0)[failed.attempt])
+        made.campaign.worker.die(dead, "signal 9")
         said = made.say([taken], 7.0) | made.say(waiting, 0.0)
-        made.campaign.release([taken, *waiting], Outcome.PREEMPTED, "SIGTERM", said)
+        made.campaign.worker.release([taken, *waiting], Outcome.PREEMPTED, "SIGTERM", said)
         made.happen("expire", "c", 0, 0.0)
         made.deliver(late, began_ago=100.0)
         require_one_answer(made, client)
-        overview = made.campaign.overview()
+        overview = made.campaign.reader.overview()
         assert {outcome: (loss.attempts, loss.seconds) for outcome, loss in overview.lost.items()} == {
             "failed": (1, close(2.0)),
             "died": (1, 0.0),
@@ -368,7 +368,7 @@ def test_no_worker_computes_longer_than_it_holds_a_task() -> None:
         lease, *_ = made.lease("a", 1)
         for passes, says in ((10.0, 4.0), (10.0, 1e9), (10.0, 3.0)):
             made.clock.move(passes)
-            made.campaign.renew([lease], LEASE_SECONDS, computed=made.say([lease], says))
-        made.campaign.release([lease], Outcome.PREEMPTED)
+            made.campaign.worker.renew([lease], LEASE_SECONDS, computed=made.say([lease], says))
+        made.campaign.worker.release([lease], Outcome.PREEMPTED)
         require_one_answer(made, client)
-        assert made.campaign.overview().lost["preempted"].seconds == close(20.0)
+        assert made.campaign.reader.overview().lost["preempted"].seconds == close(20.0)

@@ -60,7 +60,7 @@ class Bearers(Served):
 
     def join(self, name: str) -> str:
         """Give one more a token, without a label."""
-        self.tokens[name] = self.campaign.new_token(Role.WORKER)
+        self.tokens[name] = self.campaign.operator.new_token(Role.WORKER)
         return name
 
     def post(self, path: str, token: str, **fields: Any) -> Any:
@@ -119,14 +119,14 @@ class Bearers(Served):
 
     def liar(self) -> TokenRecord:
         """What the operator reads about the liar's token."""
-        return next(token for token in self.campaign.tokens() if token.label == LIAR)
+        return next(token for token in self.campaign.operator.tokens() if token.label == LIAR)
 
     def rows(self, table: type[Attempt] | type[Event]) -> int:
         with self.ledger.database.reading() as connection:
             return connection.scalar(select(func.count()).select_from(table)) or 0
 
     def warnings(self) -> str:
-        return "\n".join(warning.text for warning in self.campaign.overview().warnings)
+        return "\n".join(warning.text for warning in self.campaign.reader.overview().warnings)
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_a_token_holds_a_share_and_others_do_the_rest(farm: Bearers, clock: Data
     assert farm.renew(held, steps=1) == sorted(lease.attempt for lease in held)
     assert farm.lease(other, copies=1000) == []
     assert farm.work(good) == SHARE
-    assert farm.campaign.merged().published == COUNT
+    assert farm.campaign.reader.merged().published == COUNT
 
 
 @BOTH
@@ -181,7 +181,7 @@ def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobod
     good = farm.enrol("good", HONEST)
     farm.renew([*held, *copies], steps=7)
     assert farm.work(good) == TASKS
-    assert farm.campaign.merged().published == COUNT
+    assert farm.campaign.reader.merged().published == COUNT
 
 
 def test_no_second_copy_of_what_is_computed(farm: Bearers, clock: DatabaseClock) -> None:
@@ -216,7 +216,7 @@ def test_two_tokens_keep_tasks_no_longer_than_tasks_take(farm: Bearers, clock: D
 
 
 def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Bearers, clock: DatabaseClock) -> None:
-    farm.campaign.raise_share(1.0)
+    farm.campaign.operator.raise_share(1.0)
     farm.join(OTHER)
     farm.enrol("first", OTHER)
     assert farm.work("first", OTHER) == TASKS
@@ -228,7 +228,7 @@ def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Bearers, 
         assert farm.renew(held, step)
         assert not step or farm.lease(other) == []
         assert farm.work() == done
-    assert farm.campaign.merged().published == COUNT
+    assert farm.campaign.reader.merged().published == COUNT
 
 
 @pytest.mark.parametrize("tokens", [1, 2])
@@ -248,14 +248,14 @@ def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
             farm.lease(worker, token, held=[], copies=1000)
         done += farm.work()
     assert done == TASKS
-    assert farm.campaign.merged().published == COUNT
+    assert farm.campaign.reader.merged().published == COUNT
 
 
 @BOTH
 def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
     farm: Bearers, clock: DatabaseClock
 ) -> None:
-    farm.campaign.raise_share(1.0)
+    farm.campaign.operator.raise_share(1.0)
     farm.join(OTHER)
     farm.enrol("first", OTHER)
     farm.work("first", OTHER)
@@ -268,7 +268,7 @@ def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
         assert len(farm.lease(liar, held=[])) <= SHARE
         done += farm.work()
     assert done == TASKS
-    assert farm.campaign.merged().published == COUNT
+    assert farm.campaign.reader.merged().published == COUNT
 
 
 @BOTH
@@ -295,14 +295,14 @@ def test_revoking_a_token_ends_its_leases(farm: Bearers) -> None:
     farm.enrol("good", HONEST)
     farm.lease("one", count=1)
     farm.lease("good", HONEST, count=1)
-    number = next(token.token_id for token in farm.campaign.tokens() if token.label == "liar")
-    assert farm.campaign.revoke(number)
+    number = next(token.token_id for token in farm.campaign.operator.tokens() if token.label == "liar")
+    assert farm.campaign.operator.revoke(number)
     assert farm.held() == {"good": 1}
     farm.enrol("last", farm.join(OTHER))
     farm.lease("last", OTHER, count=1)
-    farm.campaign.revoke()
+    farm.campaign.operator.revoke()
     assert farm.held() == {}
-    assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
+    assert farm.campaign.reader.standing().tasks == {TaskState.READY: TASKS}
 
 
 def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Bearers) -> None:
@@ -311,7 +311,7 @@ def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Be
     [lease] = farm.lease("one", count=1)
     done = document(delivery(lease, PLAN.evaluate(lease.index)))
     asked = {"campaign": farm.campaign.uuid, "worker": "one", "count": 9, "seconds": 9.0, "held": [], "copies": 0}
-    numbers = {token.label: token.token_id for token in farm.campaign.tokens()}
+    numbers = {token.label: token.token_id for token in farm.campaign.operator.tokens()}
     for token, path, request in (
         (HONEST, "/results", {"deliveries": [done], "now": 0}),
         (LIAR, "/leases", asked),
@@ -320,18 +320,18 @@ def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Be
 
         async def slowly(text: bytes = text, number: int = number) -> AsyncIterator[bytes]:
             yield text[:1]
-            farm.campaign.revoke(number)
+            farm.campaign.operator.revoke(number)
             yield text[1:]
 
         headers = {"Authorization": f"Bearer {farm.tokens[token]}"}
         refused = farm.client.post(f"/campaigns/{NAME}{path}", content=slowly(), headers=headers)
         assert (refused.status_code, "was revoked" in refused.text) == (403, True), refused.text
     assert farm.held() == {}
-    assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
+    assert farm.campaign.reader.standing().tasks == {TaskState.READY: TASKS}
 
 
 def kinds(farm: Bearers) -> list[WarningKind]:
-    return [warned.kind for warned in farm.campaign.overview().warnings if "--revoke 1" in warned.text]
+    return [warned.kind for warned in farm.campaign.reader.overview().warnings if "--revoke 1" in warned.text]
 
 
 def test_a_token_whose_many_leases_brought_nothing_waits_for_a_result(
@@ -356,7 +356,7 @@ def test_a_token_whose_many_leases_brought_nothing_waits_for_a_result(
         429,
         True,
     )
-    liar, honest = farm.campaign.tokens()
+    liar, honest = farm.campaign.operator.tokens()
     assert (liar.workers, liar.leases, liar.held, liar.results, liar.failures) == (1, 2 * TASKS, 0, 0, 1)
     assert (honest.workers, honest.leases, honest.results) == (0, 0, 0)
     farm.deliver(others[:1], LIAR)  # late
@@ -371,13 +371,13 @@ def test_the_operator_reads_what_the_requests_of_each_token_took(farm: Bearers) 
     liar, honest = (Payer(digest(token)) for token in farm.tokens.values())
     farm.deliver(farm.lease(farm.enrol("good", HONEST), HONEST, count=8))
     usage.write()
-    unused, used = (record.used for record in farm.campaign.tokens())
+    unused, used = (record.used for record in farm.campaign.operator.tokens())
     assert unused == 0.0 < used
     charges.add(Payer.stranger("192.0.2.1"), 1e6)
     charges.add(liar, 61.0)
     charges.add(honest, 6.1)
     usage.write()
-    first, second = farm.campaign.tokens()
+    first, second = farm.campaign.operator.tokens()
     assert first.used == pytest.approx(61.0)
     assert first.share == pytest.approx(first.used / (first.used + second.used))
     assert farm.warnings() == ""
@@ -439,7 +439,7 @@ def test_the_operator_reads_who_holds_what(farm: Bearers, clock: DatabaseClock) 
         clock.move(UNKNOWN_SECONDS / 8)
         moved.move(UNKNOWN_SECONDS / 8)
         farm.renew(held)
-    assert f"{TASKS} by liar-one on host-liar-one, token 1 'liar'" in farm.campaign.holders_in_words()
+    assert f"{TASKS} by liar-one on host-liar-one, token 1 'liar'" in farm.campaign.reader.holders_in_words()
     [stalled] = facts.now(at_once=True)
     assert stalled.kind == "stalled"
 
@@ -465,20 +465,20 @@ def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, pa
         for _ in range(4):
             assert not any(farm.end(path, lease) for lease in farm.lease(worker, count=3))
     assert farm.work() == TASKS
-    assert farm.campaign.merged().published == COUNT
+    assert farm.campaign.reader.merged().published == COUNT
 
 
 @pytest.mark.parametrize("path", ["/failures", "/deaths"])
 def test_a_token_under_the_name_of_the_ledgers_machine_sets_nothing_aside(farm: Bearers, path: str) -> None:
     """Beside a run on that machine, which shows no token."""
     farm.ledger.enrol("run", "here", "1")
-    assert len(farm.campaign.lease("run", 1, HOUR)) == 1
+    assert len(farm.campaign.worker.lease("run", 1, HOUR)) == 1
     farm.enrol("one", host="here")
     for _ in range(5):
         assert not any(farm.end(path, lease) for lease in farm.lease("one"))
-    assert farm.campaign.standing().tasks.get(TaskState.SET_ASIDE) is None
+    assert farm.campaign.reader.standing().tasks.get(TaskState.SET_ASIDE) is None
     finished = 1
-    while held := farm.campaign.lease("run", TASKS, HOUR):
+    while held := farm.campaign.worker.lease("run", TASKS, HOUR):
         finished += len(held)
     assert finished == TASKS
 
@@ -492,7 +492,7 @@ def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Bearers,
     assert 0 < complain() <= TASKS
     assert "by liar-one on host-liar-one, token 1 'liar'" in farm.warnings()
     farm.enrol("good", HONEST)
-    assert farm.campaign.reopen() > 0
+    assert farm.campaign.operator.reopen() > 0
     clock.move(COUNT_SECONDS)
     assert complain() == 0
     assert farm.work() == TASKS
@@ -597,9 +597,9 @@ def test_what_brings_no_result_is_bounded_over_restarts(
     assert answer.status_code == 429
     assert "brought no result" in answer.json()["error"]
     assert any(f"{NAME}: the last" in record.getMessage() for record in caplog.records)
-    farm.campaign.take_back("as after their deadline")
+    farm.campaign.operator.take_back("as after their deadline")
     farm.work("honest-one")
-    assert farm.campaign.standing().unfinished == 0
+    assert farm.campaign.reader.standing().unfinished == 0
 
 
 # -- honest farms ---------------------------------------------------------------------------------
@@ -626,7 +626,7 @@ def test_what_one_token_may_hold(left: int, held: int, others: list[float], expe
 def test_five_nodes_with_one_token_are_not_complained_of(farm: Bearers, clock: DatabaseClock) -> None:
     """Of 64 processes each, for a day before their first result, beside another token; each prefetches a task."""
     large = farm.ledger.create_campaign("large", KEY, [1.0] * 9_316)
-    token, other = large.new_token(Role.WORKER), large.new_token(Role.WORKER)
+    token, other = large.operator.new_token(Role.WORKER), large.operator.new_token(Role.WORKER)
     farm.ledger.enrol("other", "elsewhere", "1", terms=terms_of(other), processes=64)
     nodes = [f"node-{number}" for number in range(5)]
     held = dict[str, list[Lease]]()
@@ -639,13 +639,13 @@ def test_five_nodes_with_one_token_are_not_complained_of(farm: Bearers, clock: D
         for node in nodes:
             steps = {lease.attempt: minute for lease in held[node]}
             assert len(with_token(large, token).renew(held[node], 900.0, steps)) == 128
-    assert [warned.kind for warned in large.overview().warnings if warned.kind is WarningKind.TOKEN] == []
+    assert [warned.kind for warned in large.reader.overview().warnings if warned.kind is WarningKind.TOKEN] == []
 
 
 def test_two_sites_with_one_token_each_use_all_their_nodes(farm: Bearers, clock: DatabaseClock) -> None:
     """A hundred nodes of 64 processes each, which hold a task and the next: nobody is refused while tasks wait."""
     large = farm.ledger.create_campaign("large", KEY, [1.0] * 26_000)
-    tokens = {site: large.new_token(Role.WORKER) for site in "ab"}
+    tokens = {site: large.operator.new_token(Role.WORKER) for site in "ab"}
     nodes = [(f"{site}-{number}", tokens[site]) for number in range(100) for site in "ab"]
     for node, token in nodes:
         farm.ledger.enrol(node, node, "1", terms=terms_of(token), processes=64)
@@ -653,7 +653,7 @@ def test_two_sites_with_one_token_each_use_all_their_nodes(farm: Bearers, clock:
         for node, token in nodes:
             assert len(with_token(large, token).lease(node, count, HOUR)) == count
         clock.move(300.0)
-    assert large.standing().tasks == {TaskState.LEASED: 25_600, TaskState.READY: 400}
+    assert large.reader.standing().tasks == {TaskState.LEASED: 25_600, TaskState.READY: 400}
 
 
 # -- what it claims -------------------------------------------------------------------------------
@@ -668,14 +668,14 @@ def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Bearers, 
         held = farm.lease(f"w{number}", f"other-{number}", count=12)
         clock.move(12.0)
         farm.deliver(held, f"other-{number}", seconds=4.0)
-    before = farm.campaign.overview().eta
+    before = farm.campaign.reader.overview().eta
     farm.enrol("one", processes=1)
     farm.deliver(farm.lease("one", count=2), LIAR, seconds=1e10)
-    after = farm.campaign.overview().eta
+    after = farm.campaign.reader.overview().eta
     assert before is not None
     assert after is not None
     assert after.seconds < 2 * before.seconds + 60
-    assert sum(record.seconds or 0.0 for record in farm.campaign.task_records()) < 10 * HOUR
+    assert sum(record.seconds or 0.0 for record in farm.campaign.reader.task_records()) < 10 * HOUR
     # What a liar claims to take no time does not make others kill their tasks.
     assert with_token(farm.campaign, farm.tokens[HONEST]).pace("cpu") == pytest.approx(
         with_token(farm.campaign, farm.tokens["other-0"]).pace("cpu"), rel=1e3
@@ -693,10 +693,10 @@ def test_workers_that_open_the_ledger_have_no_limits(tmp_path: Path, clock: Data
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
         ledger.enrol("here", "host", "1")
-        held = campaign.lease("here", TASKS, 10 * HOUR)
+        held = campaign.worker.lease("here", TASKS, 10 * HOUR)
         assert len(held) == TASKS
         clock.move(9 * HOUR)
-        campaign.renew(held, 10 * HOUR)
+        campaign.worker.renew(held, 10 * HOUR)
         clock.move(9 * HOUR)
-        assert campaign.renew(held, HOUR) == {lease.attempt for lease in held}
-        assert campaign.patience() > PRESENCE_SECONDS
+        assert campaign.worker.renew(held, HOUR) == {lease.attempt for lease in held}
+        assert campaign.reader.patience() > PRESENCE_SECONDS

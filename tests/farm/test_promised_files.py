@@ -32,19 +32,19 @@ KEPT = f"{TASKS} of {TASKS} drawn results replicated by independent voters"
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         made = ledger.create_campaign(NAME, KEY, plan_of(KEY).work.tolist())
-        made.raise_share(1.0)
+        made.operator.raise_share(1.0)
         yield made
 
 
 def work_and_lie(campaign: Campaign, lie: int | None = 3) -> None:
     """Do all tasks as one worker; about one of them lie, so that the count is one too large."""
     Ledger(campaign.database.where).enrol("liar", "host", "1")
-    for lease in campaign.lease("liar", TASKS, 60):
+    for lease in campaign.worker.lease("liar", TASKS, 60):
         result = campaign.plan.evaluate(lease.index)
         if lease.index == lie:
             value = result.value + campaign.plan.multiplier
             result = replace(result, value=value, residue=residue(value))
-        campaign.deliver([delivery(lease, result)])
+        campaign.worker.deliver([delivery(lease, result)])
 
 
 def strip(source: Path, target: Path) -> None:

@@ -129,9 +129,9 @@ def worker(farm: Served, tmp_path: Path) -> Worker:
 
 def is_done(farm: Served, **attempts: int) -> bool:
     """Whether each task is done once and right, and how many attempts ended otherwise."""
-    progress = farm.campaign.progress()
+    progress = farm.campaign.reader.progress()
     assert (progress.tasks, progress.conflicts, progress.confirmed) == ({"done": TASKS}, 0, 0)
-    return progress.attempts == {"done": TASKS} | attempts and farm.campaign.results() == TRUE
+    return progress.attempts == {"done": TASKS} | attempts and farm.campaign.reader.results() == TRUE
 
 
 def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
@@ -192,7 +192,7 @@ def test_a_limit_on_leases_is_no_answer_to_anything_else(farm: Served, worker: W
     assert worker.network.asked["leases"] == before
     worker.source.deliver(first)
     worker.source.attend([], {})
-    assert farm.campaign.standing().tasks_done == 1
+    assert farm.campaign.reader.standing().tasks_done == 1
     worker.network.instead = lambda path: None
     worker.work()
     assert is_done(farm)
@@ -214,7 +214,7 @@ def test_lost_answers_orphan_no_task(farm: Served, worker: Worker) -> None:
 
 def test_a_worker_from_which_an_operator_takes_its_leases_loses_no_result(farm: Served, worker: Worker) -> None:
     finished = worker.lease(3)
-    assert farm.campaign.take_back("an operator") == 3
+    assert farm.campaign.operator.take_back("an operator") == 3
     worker.source.deliver(finished)
     worker.source.attend([], {})
     worker.work()
@@ -238,7 +238,7 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(
     worker.network.instead = lambda path: BUSY if worker.network.asked["results"] > 1 else None
     worker.source.deliver(finished)
     worker.source.attend([], {})
-    assert (farm.campaign.standing().tasks["done"], worker.source.waiting) == (3, TASKS - 3)
+    assert (farm.campaign.reader.standing().tasks["done"], worker.source.waiting) == (3, TASKS - 3)
     worker.network.instead = lambda path: None
     worker.wait()
     assert worker.source.waiting == 0
@@ -258,7 +258,7 @@ def test_many_leases_are_renewed_and_released_in_batches(
     assert {row.seconds for row in rows} == {500}
     assert {row.id: row.steps for row in rows if row.steps is not None} == steps
     remote.release(leases, Outcome.RELEASED, "enough")
-    assert farm.campaign.standing().tasks == {"ready": TASKS}
+    assert farm.campaign.reader.standing().tasks == {"ready": TASKS}
     assert worker.network.asked["renewals"] == worker.network.asked["releases"] == -(-TASKS // 3)
 
 
@@ -271,7 +271,7 @@ def test_a_reason_of_any_characters_is_reported(farm: Served) -> None:
     remote.die(died, reason)
     remote.release([released], Outcome.RELEASED, reason)
     remote.close()
-    assert farm.campaign.progress().attempts == {"failed": 1, "died": 1, "released": 1}
+    assert farm.campaign.reader.progress().attempts == {"failed": 1, "died": 1, "released": 1}
     with farm.ledger.database.reading() as connection:
         notes = set(connection.execute(select(Attempt.note)).scalars())
     assert notes == {f"no file '??'{'x' * 988}"}
@@ -298,7 +298,7 @@ def test_another_campaign_under_the_name_ends_the_worker_which_keeps_its_results
             worker.work()
         assert worker.outbox.count == 2
         # Not even leased: a lease that nobody holds keeps its task from others until it ends.
-        assert other.campaign.progress().attempts == {}
+        assert other.campaign.reader.progress().attempts == {}
 
 
 def test_a_ledger_restored_from_a_backup(farm: Served, worker: Worker, tmp_path: Path) -> None:
@@ -323,8 +323,8 @@ def test_a_ledger_restored_from_a_backup(farm: Served, worker: Worker, tmp_path:
         campaign = restored.campaign(NAME)
         assert any("enrols again" in said for said in late.said)
         assert sum("the nonce is not that of attempt" in said for said in late.said) == 2
-        assert (campaign.progress().tasks, campaign.progress().conflicts) == ({"done": TASKS}, 0)
-        assert campaign.results() == TRUE
+        assert (campaign.reader.progress().tasks, campaign.reader.progress().conflicts) == ({"done": TASKS}, 0)
+        assert campaign.reader.results() == TRUE
 
 
 # -- results and the next lease in one request ----------------------------------------------------
@@ -342,8 +342,8 @@ def test_a_worker_says_that_its_result_is_in_conflict(farm: Served, worker: Work
     farm.ledger.enrol("other", "host-other", "1")
     with farm.ledger.database.writing() as connection:
         connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
-    for each in farm.campaign.lease("other", TASKS, HOUR):
-        farm.campaign.deliver([delivery(each, TRUE[each.index])])
+    for each in farm.campaign.worker.lease("other", TASKS, HOUR):
+        farm.campaign.worker.deliver([delivery(each, TRUE[each.index])])
     worker.source.deliver([(lease, delivery(lease, forged(lease.index)))])
     worker.wait()
     assert f"task {lease.index}: its result is conflict" in worker.said
@@ -354,7 +354,7 @@ def test_a_result_goes_along_with_the_request_for_the_next_task(farm: Served, wo
     for _ in range(3):
         worker.source.deliver(worker.lease(1))
     assert dict(worker.network.asked) == {NAME: 1, "workers": 1, "leases": 1, "exchanges": 2}
-    assert farm.campaign.standing().tasks[TaskState.DONE] == 2
+    assert farm.campaign.reader.standing().tasks[TaskState.DONE] == 2
     worker.work()
     assert is_done(farm)
 
@@ -406,7 +406,7 @@ def test_a_refusal_of_tasks_refuses_no_result(
     with pytest.raises(refusal):
         remote.exchange(done, worker_id, 1, HOUR, [])
     assert worker.network.asked["exchanges"] == 1
-    assert farm.campaign.standing().tasks[TaskState.DONE] == 1
+    assert farm.campaign.reader.standing().tasks[TaskState.DONE] == 1
 
 
 def test_a_result_that_is_refused_keeps_no_other_one_and_no_task_back(farm: Served, worker: Worker) -> None:
@@ -415,7 +415,7 @@ def test_a_result_that_is_refused_keeps_no_other_one_and_no_task_back(farm: Serv
     worker.source.deliver(held[1:])
     assert len(worker.lease(1)) == 1
     assert worker.network.asked["exchanges"] == 1
-    assert farm.campaign.standing().tasks[TaskState.DONE] == 1
+    assert farm.campaign.reader.standing().tasks[TaskState.DONE] == 1
     assert worker.source.waiting == 0
 
 
@@ -429,7 +429,7 @@ def test_a_limit_on_leases_keeps_no_result_back(farm: Served, worker: Worker) ->
     assert worker.lease(1) == []
     worker.clock.move(10.0)
     worker.source.attend([], {})
-    assert farm.campaign.standing().tasks[TaskState.DONE] == 1
+    assert farm.campaign.reader.standing().tasks[TaskState.DONE] == 1
     assert worker.source.waiting == 0
 
 

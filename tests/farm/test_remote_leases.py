@@ -6,6 +6,7 @@ See :mod:`tests.support.histories`.
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import settings
 
 from db import Campaign, Lease, Ledger
 from db.errors import WorkerDistrusted
-from db.states import Outcome, Role
+from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard.limits import RateLimit
@@ -35,12 +36,13 @@ class ReachedCampaign:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._campaign, name)
 
-    def raise_share(self, share: float) -> None:
-        self._campaign.raise_share(share)
-        self.disconnect()
-        self._token = self._campaign.new_token(Role.WORKER)
-        worker = self._by(self._token)
-        self.renew, self.fail, self.deliver = worker.renew, worker.fail, worker.deliver
+    @cached_property
+    def _token(self) -> str:
+        return self._campaign.operator.new_token(Role.WORKER)
+
+    @property
+    def worker(self) -> reach.Campaign:
+        return self._by(self._token)
 
     def disconnect(self) -> None:
         self._reached = {}
@@ -54,9 +56,6 @@ class ReachedCampaign:
         if seconds < 0:
             time.sleep(0.003)  # over by now
         return leases
-
-    def release(self, shown: Any, outcome: Outcome = Outcome.RELEASED) -> None:
-        self._by(self._token).release(shown, outcome, "")
 
     def _by(self, token: str) -> reach.Campaign:
         if token not in self._reached:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from db import Campaign
+from db import WorkerCampaign
 from db.errors import LedgerBusy
 from db.schema.models import Attempt
 from db.states import Role
@@ -44,9 +44,9 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, trouble: Exception | None = None) -> None:
         self.made, self.begun, self.go = list[set[int]](), threading.Event(), threading.Event()
-        renew = Campaign.renew
+        renew = WorkerCampaign.renew
 
-        def held(campaign: Campaign, credentials: Any, *arguments: Any) -> set[int]:
+        def held(campaign: WorkerCampaign, credentials: Any, *arguments: Any) -> set[int]:
             self.made.append({shown.attempt for shown in credentials})
             self.begun.set()
             assert self.go.wait(60)
@@ -54,7 +54,7 @@ class Held:
                 raise trouble
             return renew(campaign, credentials, *arguments)
 
-        monkeypatch.setattr(Campaign, "renew", held)
+        monkeypatch.setattr(WorkerCampaign, "renew", held)
 
     def answers(self, farm: Served, requests: list[dict[str, Any]], bearers: list[str]) -> list[httpx.Response]:
         """To the first request, and to the others, which come while it is held."""
@@ -85,7 +85,7 @@ def leased(farm: Served) -> list[dict[str, Any]]:
     """A renewal of each worker, for a task of its own."""
     renewed = []
     for worker in WORKERS:
-        [lease] = farm.campaign.on(terms_of(farm.tokens[Role.WORKER])).lease(worker, 1, 60.0)
+        [lease] = farm.campaign.worker.on(terms_of(farm.tokens[Role.WORKER])).lease(worker, 1, 60.0)
         shown = {"attempt": lease.attempt, "nonce": lease.nonce}
         renewed.append({"attempts": [shown], "seconds": LATER, "steps": [[lease.attempt, 3]]})
     return renewed

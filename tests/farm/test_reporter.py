@@ -38,7 +38,7 @@ class Reported:
     def __init__(self, ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
         self.ledger, campaign = ledger, new_campaign(ledger)
         self.campaign, self._clock, self._caplog = campaign, MovableClock(), caplog
-        shared = Shared(campaign.overview, now=self._clock.monotonic)
+        shared = Shared(campaign.reader.overview, now=self._clock.monotonic)
         self._reporter = CampaignReporter(campaign, shared, self._clock)
 
     def lines(self, seconds: float) -> Counter[str]:
@@ -62,8 +62,8 @@ def test_progress_is_said_each_minute_and_seldom_while_there_is_none(reported: R
     assert reported.lines(1) == {"progress": 1}
     assert reported.lines(IDLE_SECONDS - 1) == {}
     assert reported.lines(LOOK_SECONDS) == {"progress": 1}
-    for lease in reported.campaign.lease("a", 3, HOUR):
-        reported.campaign.deliver(true_deliveries([lease]))
+    for lease in reported.campaign.worker.lease("a", 3, HOUR):
+        reported.campaign.worker.deliver(true_deliveries([lease]))
         assert reported.lines(PROGRESS_SECONDS)["progress"] == 1
 
 
@@ -76,13 +76,13 @@ def test_a_campaign_is_done_once(reported: Reported) -> None:
 
 def test_conflicts_are_gathered_and_then_said_once_a_minute(reported: Reported) -> None:
     campaign = reported.campaign
-    late = campaign.lease("a", TASKS, -1.0)
+    late = campaign.worker.lease("a", TASKS, -1.0)
     finish(campaign, "b")
     reported.lines(PAUSE_SECONDS)
 
     def conflict() -> None:
         lease = late.pop()
-        campaign.deliver([delivery(lease, forged(lease.index))])
+        campaign.worker.deliver([delivery(lease, forged(lease.index))])
 
     conflict()
     assert reported.lines(1)["conflict"] == 0
@@ -99,15 +99,15 @@ def test_who_is_to_blame_for_conflicts_and_a_task_that_is_set_aside_are_named(
 ) -> None:
     campaign = reported.campaign
     reported.lines(1)
-    late = campaign.lease("a", TASKS, -1.0)
+    late = campaign.worker.lease("a", TASKS, -1.0)
     for _ in range(3):
-        [lease] = campaign.lease("b", 1, HOUR)
-        campaign.fail(lease, "it breaks\n\x1b[31m")
+        [lease] = campaign.worker.lease("b", 1, HOUR)
+        campaign.worker.fail(lease, "it breaks\n\x1b[31m")
     assert reported.lines(GATHER_SECONDS + 1)["set_aside"] == 1
     assert caplog.messages[-1].endswith("by b on host-b (last: it breaks\n\x1b[31m)")
-    campaign.reopen()
+    campaign.operator.reopen()
     finish(campaign, "b")
-    campaign.deliver([delivery(lease, forged(lease.index)) for lease in late])
+    campaign.worker.deliver([delivery(lease, forged(lease.index)) for lease in late])
     assert reported.lines(PAUSE_SECONDS)["conflict"] == 1
     [said] = [message for message in caplog.messages if message.startswith("results disagree")]
     assert said.startswith(f"results disagree {TASKS} times, of tasks 0, 1, 2")
@@ -120,10 +120,10 @@ def test_who_is_to_blame_for_conflicts_and_a_task_that_is_set_aside_are_named(
 def test_leases_that_expire_and_a_worker_that_is_lost_leave_a_line(reported: Reported) -> None:
     campaign = reported.campaign
     with moved_clock() as clock:
-        leases = campaign.lease("a", 2, HOUR)
+        leases = campaign.worker.lease("a", 2, HOUR)
         reported.lines(1)
         clock.move(2 * HOUR)
-        campaign.lease("b", 1, HOUR)
+        campaign.worker.lease("b", 1, HOUR)
         lines = reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
     assert (lines["worker_left"], lines["leases_expired"], len(leases)) == (1, 1, 2)
 
@@ -135,10 +135,10 @@ def test_workers_that_come_and_go_are_named_soon_and_in_this_order(
     reported.lines(1)
     for worker in "cd":
         reported.ledger.enrol(worker, f"host-{worker}", "1")
-        leases = reported.campaign.lease(worker, 1, HOUR)
+        leases = reported.campaign.worker.lease(worker, 1, HOUR)
         reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
         caplog.clear()
-    reported.campaign.release(leases)
+    reported.campaign.worker.release(leases)
     reported.ledger.leave("d", Ending.FINISHED)
     lines = reported.lines(LOOK_SECONDS + PRESENCE_SECONDS)
     assert (lines["worker_joined"], lines["worker_left"]) == (1, 1)
@@ -148,25 +148,25 @@ def test_workers_that_come_and_go_are_named_soon_and_in_this_order(
 
 def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
     campaign = reported.campaign
-    leases = campaign.lease("a", 2, HOUR)
+    leases = campaign.worker.lease("a", 2, HOUR)
     reported.lines(1)
-    campaign.release(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
+    campaign.worker.release(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
     reported.ledger.leave("a", Ending.PREEMPTED)
     assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["worker_left"] == 1
     assert "worker a on host-a left: stopped by SIGTERM; it did not finish 2 tasks" in caplog.messages
 
 
 def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
-    [lease] = reported.campaign.lease("a", 1, HOUR)
+    [lease] = reported.campaign.worker.lease("a", 1, HOUR)
     reported.lines(1)
-    reported.campaign.die(lease, "signal 9")
+    reported.campaign.worker.die(lease, "signal 9")
     assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["processes_died"] == 1
     assert "1 process of a worker has died: its task goes back to the queue" in caplog.messages
 
 
 def test_a_ledger_that_cannot_be_read_is_said_once(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
     clock = MovableClock()
-    reporter = Reporter({reported.campaign: Shared(reported.campaign.overview, now=clock.monotonic)}, clock)
+    reporter = Reporter({reported.campaign: Shared(reported.campaign.reader.overview, now=clock.monotonic)}, clock)
 
     def look(statement: str) -> None:
         with reported.ledger.database.writing() as connection:
@@ -196,7 +196,7 @@ def test_campaigns_in_which_nothing_happens_are_not_asked(
 
     def asking(campaign: Campaign) -> Overview:
         asked[campaign.name] += 1
-        return campaign.overview()
+        return campaign.reader.overview()
 
     watches = {each: Shared(partial(asking, each), now=clock.monotonic) for each in campaigns}
     reporter = Reporter(watches, clock)
@@ -210,18 +210,18 @@ def test_campaigns_in_which_nothing_happens_are_not_asked(
 
     assert len(asked_in(4)) == len(campaigns)
     assert asked_in(IDLE_SECONDS / 2) == {}
-    [lease] = campaigns[2].lease("a", 1, HOUR)
+    [lease] = campaigns[2].worker.lease("a", 1, HOUR)
     assert set(asked_in(LOOK_SECONDS + 4)) == {"c1"}
-    campaigns[2].deliver(true_deliveries([lease]))
-    campaigns[3].cancel()
+    campaigns[2].worker.deliver(true_deliveries([lease]))
+    campaigns[3].operator.cancel()
     assert "c1" in asked_in(2 * LOOK_SECONDS)
     assert len(asked_in(IDLE_SECONDS + LOOK_SECONDS + 1)) == len(campaigns)
 
 
 def test_a_distrusted_worker_is_not_watched(reported: Reported) -> None:
     clock, campaign = MovableClock(), reported.campaign
-    campaign.lease("a", 1, HOUR)
-    seen = campaign.overview()
+    campaign.worker.lease("a", 1, HOUR)
+    seen = campaign.reader.overview()
     [worker, *_] = seen.workers
     distrusted = structs.replace(seen, workers=(structs.replace(worker, state=WorkerState.DISTRUSTED),))
     reporter = CampaignReporter(campaign, Shared(lambda: distrusted, now=clock.monotonic), clock)

@@ -195,11 +195,11 @@ def test_what_is_no_file_is_no_token_file(langford: Run) -> None:
 
 def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Path) -> None:
     with Ledger(str(campaign_file)) as ledger:
-        ledger.campaign(NAME).new_token(Role.WORKER, label="another")
+        ledger.campaign(NAME).operator.new_token(Role.WORKER, label="another")
     refused = langford("token", NAME, "--out", "no/such/worker.token")
     assert (refused.returncode, "No such file" in refused.stderr) == (2, True)
     with Ledger(str(campaign_file)) as ledger:
-        assert [token.label for token in ledger.campaign(NAME).tokens()] == ["another"]
+        assert [token.label for token in ledger.campaign(NAME).operator.tokens()] == ["another"]
 
 
 @pytest.mark.parametrize(
@@ -264,29 +264,32 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
 def test_a_token_expires_by_the_clock_of_the_ledger(kind: str, tmp_path: Path) -> None:
     with new_ledger(kind, tmp_path) as ledger, moved_clock() as clock:
         campaign = new_campaign(ledger)
-        short, long = campaign.new_token(Role.WORKER, 60.0), campaign.new_token(Role.WORKER, 3600.0)
+        short, long = (
+            campaign.operator.new_token(Role.WORKER, 60.0),
+            campaign.operator.new_token(Role.WORKER, 3600.0),
+        )
         assert {right.token for right in ledger.rights([short, long])} == {short, long}
         clock.move(61)
         assert [right.token for right in ledger.rights([short, long])] == [long]
         other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
-        assert not other.revoke(2)
-        assert [record.token_id for record in campaign.tokens()] == [1, 2]
+        assert not other.operator.revoke(2)
+        assert [record.token_id for record in campaign.operator.tokens()] == [1, 2]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_token_is_extended_and_never_shortened(kind: str, tmp_path: Path) -> None:
     with new_ledger(kind, tmp_path) as ledger, moved_clock() as clock:
         campaign, other = new_campaign(ledger), ledger.create_campaign("other", KEY, PLAN.work.tolist())
-        kept, year, endless = (campaign.new_token(Role.WORKER, valid) for valid in (60.0, 365 * DAY, None))
+        kept, year, endless = (campaign.operator.new_token(Role.WORKER, valid) for valid in (60.0, 365 * DAY, None))
         clock.move(61)
-        assert all(campaign.extend(token, DAY) for token in (kept, year, endless))
-        assert [record.expires is None for record in campaign.tokens()] == [False, False, True]
+        assert all(campaign.operator.extend(token, DAY) for token in (kept, year, endless))
+        assert [record.expires is None for record in campaign.operator.tokens()] == [False, False, True]
         clock.move(DAY - 60)
         assert {right.token for right in ledger.rights([kept, year, endless])} == {kept, year, endless}
         clock.move(61)
         assert {right.token for right in ledger.rights([kept, year, endless])} == {year, endless}
-        campaign.revoke(kept)
-        assert (campaign.extend(kept, DAY), other.extend(year, DAY)) == (False, False)
+        campaign.operator.revoke(kept)
+        assert (campaign.operator.extend(kept, DAY), other.operator.extend(year, DAY)) == (False, False)
 
 
 def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tmp_path: Path) -> None:
@@ -299,7 +302,7 @@ def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tm
             return bool(ledger.rights([Join.read(file).token]))
 
         def expires() -> float:
-            [record] = campaign.tokens()
+            [record] = campaign.operator.tokens()
             assert record.expires is not None
             return record.expires
 
@@ -316,7 +319,7 @@ def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tm
             assert is_valid()
             clock.move(2 * DAY)
             assert not is_valid()
-        campaign.revoke()
+        campaign.operator.revoke()
         with pytest.raises(BadInput, match="delete the file"), worker_joins(campaign, file, entrance):
             pass
         file.unlink()

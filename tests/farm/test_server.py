@@ -87,14 +87,14 @@ def test_forged_and_corrupted_results(farm: Dialogue) -> None:
     true = delivery(first, TRUE[first.index])
     assert farm.deliver(structs.replace(true, attempt=second.attempt)) == ["refused"]
     assert farm.deliver(structs.replace(true, attempt=999)) == ["refused"]
-    assert farm.campaign.progress().attempts == {"running": 3}
+    assert farm.campaign.reader.progress().attempts == {"running": 3}
     corrupted = replace(TRUE[second.index], value=TRUE[second.index].value + 1)
     assert farm.deliver(delivery(second, corrupted)) == ["refused"]
     for _ in range(2):  # a repeated request changes nothing
         assert farm.deliver(true) == [None]
     assert farm.deliver(delivery(first, forged(first.index))) == ["conflict"]
     assert farm.deliver(delivery(first, PartialResult(TASKS, 0, 0, 0))) == 400
-    assert farm.campaign.progress().tasks["done"] == 1
+    assert farm.campaign.reader.progress().tasks["done"] == 1
 
 
 def test_who_may_do_what(farm: Dialogue, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_who_may_do_what(farm: Dialogue, tmp_path: Path) -> None:
     assert farm.post("/leases", Role.READER, **LEASE).status_code == 403
     assert farm.post("/retries", Role.WORKER).status_code == 403
     assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
-    assert farm.campaign.revoke() == 3
+    assert farm.campaign.operator.revoke() == 3
     assert farm.post("/retries", Role.ADMIN).status_code == 403
     for token in farm.tokens.values():
         for file in tmp_path.iterdir():
@@ -115,24 +115,24 @@ def test_who_may_do_what(farm: Dialogue, tmp_path: Path) -> None:
 def test_a_token_opens_no_other_campaign(farm: Dialogue) -> None:
     other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
     farm.ledger.enrol("c", "host-c", "1")
-    [lease] = other.lease("c", 1, 60)
+    [lease] = other.worker.lease("c", 1, 60)
     shown = shown_by(lease)
     farm.post("/releases", attempts=[shown], outcome="released", note="")
     farm.post("/failures", **shown, reason="x")
     assert farm.post("/renewals", attempts=[shown], seconds=60, steps=[]).json() == {"running": []}
     assert farm.deliver(delivery(lease, TRUE[lease.index])) == ["refused"]
-    assert other.progress().attempts == {"running": 1}
+    assert other.reader.progress().attempts == {"running": 1}
 
 
 def test_a_renamed_campaign_is_listed_under_the_name_that_is_answered(farm: Dialogue) -> None:
-    farm.ledger.campaign(NAME).rename("renamed")
+    farm.ledger.campaign(NAME).operator.rename("renamed")
     [listed] = farm.ask("GET", "/campaigns", Role.READER).json()
     assert farm.ask("GET", f"/campaigns/{listed['campaign']}", Role.READER).status_code == 200
 
 
 def test_a_worker_of_another_campaign_gets_nothing(farm: Dialogue) -> None:
     assert farm.post("/leases", **LEASE, campaign=str(uuid.uuid4())).status_code == 410
-    assert farm.campaign.progress().attempts == {}
+    assert farm.campaign.reader.progress().attempts == {}
 
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_every_answer_has_the_headers_that_protect_a_browser(farm: Dialogue) -> 
 
 
 def test_a_refusal_for_a_role_names_the_token_in_the_log(farm: Dialogue, caplog: pytest.LogCaptureFixture) -> None:
-    number = next(token.token_id for token in farm.campaign.tokens() if token.role is Role.READER)
+    number = next(token.token_id for token in farm.campaign.operator.tokens() if token.role is Role.READER)
     assert farm.post("/retries", Role.READER).status_code == 403
     [record] = caplog.records
     assert record.getMessage().endswith(

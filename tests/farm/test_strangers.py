@@ -135,7 +135,7 @@ class Dashboards:
         self.open: list[tuple[HTTPConnection, dict[str, str]]] = []
         for place in range(number):
             if place % with_each == 0:
-                shown = {"Authorization": f"Bearer {farm.campaign.new_token(Role.READER)}"}
+                shown = {"Authorization": f"Bearer {farm.campaign.operator.new_token(Role.READER)}"}
             self.open.append((HTTPConnection("127.0.0.1", farm.port, timeout=30), shown))
             self.look(place)
 

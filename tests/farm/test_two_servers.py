@@ -28,7 +28,7 @@ def reached(ledger: Ledger, token: str) -> RemoteCampaign:
 def test_workers_of_two_servers_complete_each_task_once(tmp_path: Path) -> None:
     with new_ledger("postgres", tmp_path) as ledger, Ledger(ledger.database.where) as same:
         campaign = new_campaign(ledger, workers="")
-        token = campaign.new_token(Role.WORKER)
+        token = campaign.operator.new_token(Role.WORKER)
         with closing(reached(ledger, token)) as first, closing(reached(same, token)) as second:
             mine, yours = Identity.fresh(), Identity.fresh()
             first.enrol(mine)
@@ -43,5 +43,5 @@ def test_workers_of_two_servers_complete_each_task_once(tmp_path: Path) -> None:
                 more = asked.lease(mine.worker_id, 2, HOUR, [])
                 assert len(more) == 2
                 asked.deliver(true_deliveries(more))
-        assert campaign.merged().published == COUNT
-        assert campaign.progress().tasks == {"done": TASKS}
+        assert campaign.reader.merged().published == COUNT
+        assert campaign.reader.progress().tasks == {"done": TASKS}

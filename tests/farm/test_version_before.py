@@ -97,12 +97,12 @@ def test_what_a_later_version_says_more_is_ignored(farm: Served) -> None:
     bridge = Recorded(farm)
     bridge.asked = bridge.answered = {"said by a later version": [1, {"a": None}]}
     work(farm, bridge)
-    assert farm.campaign.merged().published == COUNT
+    assert farm.campaign.reader.merged().published == COUNT
 
 
 def test_a_file_is_decoded_by_the_version_before(farm: Served) -> None:
     work(farm, Recorded(farm))
-    for content in (farm.campaign.export().to_bytes(), (GOLDEN / "campaign.jsonl.gz").read_bytes()):
+    for content in (farm.campaign.reader.export().to_bytes(), (GOLDEN / "campaign.jsonl.gz").read_bytes()):
         header, *lines = gzip.decompress(content).splitlines()
         said = msgspec.json.decode(header, type=before.Header)
         kinds = [
@@ -120,7 +120,7 @@ def test_a_file_is_decoded_by_the_version_before(farm: Served) -> None:
 def test_a_file_that_says_more_than_its_format_is_refused(farm: Served, tmp_path: Path) -> None:
     """Who ignored it would check less than the file says."""
     work(farm, Recorded(farm))
-    lines = gzip.decompress(farm.campaign.export().to_bytes()).splitlines(keepends=True)
+    lines = gzip.decompress(farm.campaign.reader.export().to_bytes()).splitlines(keepends=True)
     for number, line in enumerate(lines):
         more = json.dumps({**json.loads(line), "more": 1}).encode() + b"\n"
         file = tmp_path / "more.jsonl.gz"

@@ -54,7 +54,7 @@ class Versions(Served):
         leases = tasks.lease(TASKS, [])
         tasks.deliver(list(zip(leases, true_deliveries(leases), strict=True)))
         tasks.close(Ending.FINISHED)
-        assert self.campaign.standing().tasks == {TaskState.DONE: TASKS}
+        assert self.campaign.reader.standing().tasks == {TaskState.DONE: TASKS}
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_worker_that_does_not_look_is_refused_for_good(farm: Versions, version
     client.close()
     assert (answer.status_code, answer.headers[HEADER]) == (403, str(SPOKEN))
     assert re.match("the (client|server) is older than", answer.json()["error"])
-    assert farm.campaign.progress().attempts == {}
+    assert farm.campaign.reader.progress().attempts == {}
 
 
 def test_versions_that_are_none(farm: Versions, monkeypatch: pytest.MonkeyPatch) -> None:

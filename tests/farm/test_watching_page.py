@@ -46,7 +46,7 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
 @pytest.fixture
 def overview(campaign: Campaign) -> Overview:
     finish(campaign, "a")
-    return campaign.overview()
+    return campaign.reader.overview()
 
 
 def said(caplog: pytest.LogCaptureFixture) -> dict[str, dict[str, Any]]:
@@ -104,8 +104,8 @@ def test_many_things_are_said_in_one_line(campaign: Campaign, overview: Overview
 
 def test_what_a_notification_holds(campaign: Campaign) -> None:
     for _ in range(3):
-        [lease] = campaign.lease("a", 1, 60.0)
-        campaign.fail(lease, "it breaks")
+        [lease] = campaign.worker.lease("a", 1, 60.0)
+        campaign.worker.fail(lease, "it breaks")
     [example] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     section = PAGE.partition("## Notifications")[2]
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(NoticeKind)
@@ -113,10 +113,10 @@ def test_what_a_notification_holds(campaign: Campaign) -> None:
         about = 10**6 if kind is NoticeKind.SET_ASIDE else 0
         if kind in (NoticeKind.CONFLICT, NoticeKind.DISTRUSTED):
             continue  # there is none
-        document = notice(campaign, Fact(kind, about), -1, campaign.standing(), 0.0)
+        document = notice(campaign, Fact(kind, about), -1, campaign.reader.standing(), 0.0)
         assert set(document) == set(json.loads(example))
         assert document["text"].startswith(f"{NAME}: ")
-    document = notice(campaign, Fact(NoticeKind.SET_ASIDE, 10**6), -1, campaign.standing(), 0.0)
+    document = notice(campaign, Fact(NoticeKind.SET_ASIDE, 10**6), -1, campaign.reader.standing(), 0.0)
     assert (document["number"], document["tasks"]) == (1, [lease.index])
     assert document["tasks_by_state"] == {"ready": TASKS - 1, "set-aside": 1}
 

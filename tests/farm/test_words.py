@@ -64,7 +64,7 @@ class Worker:
 @pytest.mark.exhaustive
 def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
     campaign = create(ledger)
-    token, tasks = campaign.new_token(Role.WORKER), campaign.tasks
+    token, tasks = campaign.operator.new_token(Role.WORKER), campaign.tasks
     with Server(tmp_path, "farmed") as server:
         worker = Worker(tmp_path, server, token)
         server.wait_until(lambda: "joined: " in server.log)
@@ -90,7 +90,7 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
     campaign = create(ledger)
-    token = campaign.new_token(Role.WORKER)
+    token = campaign.operator.new_token(Role.WORKER)
     with Server(tmp_path, "farmed", "--log-format", "json", "--access-log") as server:
         worker = Worker(tmp_path, server, token)
         wrong = {"Authorization": "Bearer wrong"}
@@ -119,7 +119,7 @@ def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_a_log_that_nobody_reads_stops_no_worker(ledger: Ledger, tmp_path: Path) -> None:
-    token = new_campaign(ledger).new_token(Role.READER)
+    token = new_campaign(ledger).operator.new_token(Role.READER)
     port = free_port()
     arguments = [*COMMAND, "serve", NAME, "--port", str(port), "--access-log"]
     url, path = f"http://127.0.0.1:{port}/campaigns/{NAME}", "x" * 180
@@ -156,10 +156,10 @@ def test_a_log_that_nobody_reads_stops_no_worker(ledger: Ledger, tmp_path: Path)
 def work(ledger: Ledger, tmp_path: Path) -> Iterator[list[str]]:
     """The words of a worker of a server, of whose tasks another worker has done some."""
     campaign = create(ledger)
-    token = campaign.new_token(Role.WORKER)
+    token = campaign.operator.new_token(Role.WORKER)
     ledger.enrol("other", "elsewhere", "1")
-    others = campaign.lease("other", 9, HOUR)
-    campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index)) for lease in others])
+    others = campaign.worker.lease("other", 9, HOUR)
+    campaign.worker.deliver([delivery(lease, campaign.plan.evaluate(lease.index)) for lease in others])
     with Server(tmp_path, "farmed") as server:
         yield ["work", join_file(tmp_path, f"{server.url}/farmed", token), "--workers", "1", "--outbox", "o"]
 

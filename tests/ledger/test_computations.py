@@ -93,7 +93,7 @@ def test_an_import_keeps_workers_and_times(ledger: Ledger, tmp_path: Path) -> No
         ("node-2", START + 10, START + 79.5, "a chip"),
     ]
     assert throughput == []  # of workers of this ledger
-    again = campaign.export()
+    again = campaign.reader.export()
     assert again.computations == export_with_computations().computations
     assert again.to_bytes() == file.read_bytes()
     assert exchange.take(ledger, file)[1] == []  # skipped
@@ -116,10 +116,10 @@ def test_what_workers_did_is_exported(ledger: Ledger, tmp_path: Path) -> None:
     ledger.enrol("a", "host-a", "1", "cuda", **GPU.equipment)
     ledger.enrol("b", "host-b", "1")
     for worker in "ab":
-        leases = campaign.lease(worker, TASKS // 2, HOUR)
+        leases = campaign.worker.lease(worker, TASKS // 2, HOUR)
         evaluated = [structs.replace(delivery, began=time.time()) for delivery in true_deliveries(leases)]
-        campaign.deliver(evaluated)
-    file = written(tmp_path, campaign.export())
+        campaign.worker.deliver(evaluated)
+    file = written(tmp_path, campaign.reader.export())
     read = read_export(file)
     assert set(read.computations) == set(range(TASKS))
     assert {computation.machine.host for computation in read.computations.values()} == {"host-a", "host-b"}
@@ -136,8 +136,8 @@ def test_a_file_of_an_earlier_version_is_read_and_written_as_it_was(ledger: Ledg
     file = tmp_path / "old.gz"
     file.write_bytes(malicious_exports.packed(malicious_exports.honest()))
     campaign, _ = exchange.take(ledger, file)
-    assert read_export(file).computations == campaign.export().computations == {}
-    assert gzip.decompress(campaign.export().to_bytes()) == gzip.decompress(file.read_bytes())
+    assert read_export(file).computations == campaign.reader.export().computations == {}
+    assert gzip.decompress(campaign.reader.export().to_bytes()) == gzip.decompress(file.read_bytes())
 
 
 def test_joined_files_keep_their_workers_apart() -> None:
@@ -211,7 +211,7 @@ def test_a_clock_that_went_back_leaves_an_export_that_can_be_read(ledger: Ledger
     with ledger.database.writing() as connection:
         connection.execute(update(Attempt).where(Attempt.task_index == 0).values(ended=Attempt.granted - 3))
         connection.execute(update(Attempt).where(Attempt.task_index == 1).values(began=Attempt.ended + 3))
-    again = read_export(written(tmp_path, campaign.export(), "again.jsonl.gz"))
+    again = read_export(written(tmp_path, campaign.reader.export(), "again.jsonl.gz"))
     assert again.computations[0].granted == again.computations[0].began == again.computations[0].ended == START - 3
     assert again.computations[1].began == again.computations[1].ended
 
@@ -229,12 +229,12 @@ def test_no_task_was_begun_before_it_was_granted(ledger: Ledger) -> None:
     """A clock that is wrong makes no times that cannot be."""
     campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
     ledger.enrol("a", "host-a", "1")
-    leases = campaign.lease("a", 2, HOUR)
+    leases = campaign.worker.lease("a", 2, HOUR)
     past, future = (
         structs.replace(each, began=began)
         for each, began in zip(true_deliveries(leases), (1.0, time.time() + HOUR), strict=True)
     )
-    campaign.deliver([past, future])
+    campaign.worker.deliver([past, future])
     with ledger.database.reading() as connection:
         rows = connection.execute(select(Attempt.id, Attempt.granted, Attempt.began, Attempt.ended))
         times = {row.id: row for row in rows}

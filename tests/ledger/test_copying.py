@@ -30,8 +30,8 @@ def finish(where: str) -> int:
         campaign = ledger.campaign(NAME)
         for worker in "cd":
             ledger.enrol(worker, f"host-{worker}", "1")
-            campaign.deliver(true_deliveries(campaign.lease(worker, TASKS, 60), 0.1))
-        return campaign.merged().published
+            campaign.worker.deliver(true_deliveries(campaign.worker.lease(worker, TASKS, 60), 0.1))
+        return campaign.reader.merged().published
 
 
 @pytest.mark.parametrize("kind", ["postgres", *exhaustive(["sqlite", "pgbouncer"])])
@@ -48,7 +48,7 @@ def test_a_copy_is_the_same_and_goes_on(tmp_path: Path, kind: str) -> None:
 
 
 def states(campaign: Campaign) -> Counter[str]:
-    return Counter(task.state for task in campaign.task_records())
+    return Counter(task.state for task in campaign.reader.task_records())
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
@@ -57,17 +57,17 @@ def test_a_ledger_that_works_is_copied(tmp_path: Path, kind: str) -> None:
     source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)
     with Ledger(source, create=True) as ledger:
         campaign = new_campaign(ledger)
-        done, held = campaign.lease("a", 1, 60), campaign.lease("a", 2, 60)
-        campaign.deliver(true_deliveries(done, 0.1))
+        done, held = campaign.worker.lease("a", 1, 60), campaign.worker.lease("a", 2, 60)
+        campaign.worker.deliver(true_deliveries(done, 0.1))
         copying.copy(source, target)
         assert states(campaign) == {"done": 1, "leased": 2, "ready": TASKS - 3}
-        campaign.deliver(true_deliveries(held[:1], 0.1))
+        campaign.worker.deliver(true_deliveries(held[:1], 0.1))
     with Ledger(target) as copied:
         campaign = copied.campaign(NAME)
         assert states(campaign) == {"done": 1, "ready": TASKS - 1}
-        outcomes = campaign.overview().attempts
+        outcomes = campaign.reader.overview().attempts
         assert {outcome: number for outcome, number in outcomes.items() if number} == {"done": 1, "released": 2}
-        [receipt] = campaign.deliver(true_deliveries(held[1:], 0.1))
+        [receipt] = campaign.worker.deliver(true_deliveries(held[1:], 0.1))
         assert receipt.verdict == "accepted"
     assert finish(target) == COUNT
 

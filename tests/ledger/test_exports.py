@@ -118,21 +118,21 @@ def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path
     campaign, events = exchange.take(ledger, parts[0])
     assert events == [None] * half
     with pytest.raises(Incomplete):
-        campaign.merged()
+        campaign.reader.merged()
     for file in (parts[0], parts[1], parts[0], parts[1]):
         exchange.take(ledger, file)
-    assert campaign.merged().published == COUNT
-    progress = campaign.progress()
+    assert campaign.reader.merged().published == COUNT
+    progress = campaign.reader.progress()
     assert progress.tasks == {"done": TASKS}
     assert progress.confirmed == 0
-    assert read_export(written(tmp_path, campaign.export(), "c.gz")).results == export_of(TRUE).results
+    assert read_export(written(tmp_path, campaign.reader.export(), "c.gz")).results == export_of(TRUE).results
     assert exchange.count_of(parts)[1].published == COUNT
 
 
 def test_a_ledger_passes_over_its_own_results(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
-    leases = campaign.lease("a", TASKS, 60)
-    campaign.deliver(true_deliveries(leases, 1 / 3))
-    _, events = exchange.take(ledger, written(tmp_path, campaign.export()))
+    leases = campaign.worker.lease("a", TASKS, 60)
+    campaign.worker.deliver(true_deliveries(leases, 1 / 3))
+    _, events = exchange.take(ledger, written(tmp_path, campaign.reader.export()))
     assert events == []
 
 
@@ -146,14 +146,14 @@ def test_another_evaluation_confirms_once_or_conflicts_once(ledger: Ledger, tmp_
     assert events == [EventKind.CONFLICT]
     assert exchange.take(ledger, wrong)[1] == []
     with pytest.raises(ConflictingResults):
-        campaign.merged()
+        campaign.reader.merged()
 
 
 def test_an_import_overtakes_a_lease(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
-    [lease] = campaign.lease("a", 1, 60)
+    [lease] = campaign.worker.lease("a", 1, 60)
     exchange.take(ledger, written(tmp_path, export_of(TRUE)))
     assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
-    assert campaign.progress().tasks == {"done": TASKS}
+    assert campaign.reader.progress().tasks == {"done": TASKS}
 
 
 def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, campaign: Campaign) -> None:
@@ -161,7 +161,7 @@ def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, ca
     bad = replace(TRUE[1], value=TRUE[1].value + 1)
     with pytest.raises(CheckFailed, match="task 1"):
         ledger.take(export_of([TRUE[0], bad]), PLAN, "importer", "host", "1")
-    assert campaign.progress().tasks == {"ready": TASKS}
+    assert campaign.reader.progress().tasks == {"ready": TASKS}
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import text
 
-from db import Campaign, Credential, Lease, Ledger, Replication
+from db import Campaign, Credential, Lease, Ledger, Replication, WorkerCampaign
 from db.errors import (
     CampaignMismatch,
     ConflictingResults,
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=
 
 def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
     assert ledger.create_campaign("seven", KEY, PLAN.work.tolist()) == campaign == ledger.campaign("seven")
-    assert campaign.progress().tasks == {TaskState.READY: TASKS}
+    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
     with pytest.raises(CampaignMismatch, match="give this one another name"):
         ledger.create_campaign("seven", replace(KEY, problem=Problem.langford(8)), [1.0])
     with pytest.raises(NoSuchCampaign, match="it has seven"):
@@ -52,117 +52,117 @@ def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
 
 
 def test_leases_are_exclusive_and_largest_first(campaign: Campaign) -> None:
-    first = campaign.lease("a", TASKS - 1, HOUR)
-    second = campaign.lease("b", TASKS, HOUR)
+    first = campaign.worker.lease("a", TASKS - 1, HOUR)
+    second = campaign.worker.lease("b", TASKS, HOUR)
     assert sorted(lease.index for lease in first + second) == list(range(TASKS))
     work = [lease.work for lease in first + second]
     assert work == sorted(work, reverse=True)
-    assert not campaign.lease("a", 1, HOUR)
+    assert not campaign.worker.lease("a", 1, HOUR)
 
 
 def test_renewing_tells_zombies_politely(campaign: Campaign) -> None:
-    old = campaign.lease("a", 1, -1)[0]
-    new = campaign.lease("b", TASKS, HOUR)[0]
-    assert campaign.renew([old, new, Credential(999, "")], HOUR) == {new.attempt}
+    old = campaign.worker.lease("a", 1, -1)[0]
+    new = campaign.worker.lease("b", TASKS, HOUR)[0]
+    assert campaign.worker.renew([old, new, Credential(999, "")], HOUR) == {new.attempt}
 
 
 def test_a_late_result_counts_once(campaign: Campaign) -> None:
-    late = campaign.lease("a", 1, -1)[0]
-    again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
+    late = campaign.worker.lease("a", 1, -1)[0]
+    again = next(lease for lease in campaign.worker.lease("b", TASKS, HOUR) if lease.index == late.index)
     assert deliver(campaign, late, TRUE[late.index]) is None
     for _ in range(2):
         assert deliver(campaign, again, TRUE[late.index]) is EventKind.CONFIRMED
-    progress = campaign.progress()
+    progress = campaign.reader.progress()
     assert progress.tasks[TaskState.DONE] == 1
     assert progress.attempts[Outcome.SUPERSEDED] == 1
-    assert progress.confirmed == campaign.overview().checked.confirmed == 1
-    assert campaign.seconds() == campaign.task_records(TaskState.DONE)[0].seconds
-    assert campaign.results() == [TRUE[late.index]]
+    assert progress.confirmed == campaign.reader.overview().checked.confirmed == 1
+    assert campaign.reader.seconds() == campaign.reader.task_records(TaskState.DONE)[0].seconds
+    assert campaign.reader.results() == [TRUE[late.index]]
 
 
 def test_a_conflict_blocks_the_merge(campaign: Campaign) -> None:
-    late = campaign.lease("a", 1, -1)[0]
-    again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
+    late = campaign.worker.lease("a", 1, -1)[0]
+    again = next(lease for lease in campaign.worker.lease("b", TASKS, HOUR) if lease.index == late.index)
     deliver(campaign, again, TRUE[late.index])
     assert deliver(campaign, late, forged(late.index)) is EventKind.CONFLICT
     with pytest.raises(ConflictingResults, match=f"task {late.index}"):
-        campaign.results()
+        campaign.reader.results()
 
 
 def test_the_same_delivery_twice_is_nothing_and_another_one_a_conflict(campaign: Campaign) -> None:
-    lease = campaign.lease("a", 1, HOUR)[0]
+    lease = campaign.worker.lease("a", 1, HOUR)[0]
     for _ in range(2):
         assert deliver(campaign, lease, TRUE[lease.index]) is None
-    assert campaign.progress().confirmed == 0
+    assert campaign.reader.progress().confirmed == 0
     assert deliver(campaign, lease, forged(lease.index)) is EventKind.CONFLICT
 
 
 def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
-    lease = campaign.lease("a", 1, HOUR)[0]
+    lease = campaign.worker.lease("a", 1, HOUR)[0]
     assert deliver(campaign, lease, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
-    progress = campaign.progress()
+    progress = campaign.reader.progress()
     assert (progress.tasks, progress.attempts) == ({TaskState.READY: TASKS}, {Outcome.FAILED: 1})
-    assert campaign.task_records()[lease.index].failures == 1
-    assert not campaign.results()
+    assert campaign.reader.task_records()[lease.index].failures == 1
+    assert not campaign.reader.results()
 
 
 def test_a_batch_is_one_transaction(campaign: Campaign) -> None:
-    leases = campaign.lease("a", TASKS, HOUR)
+    leases = campaign.worker.lease("a", TASKS, HOUR)
     batch = true_deliveries(leases)
     wrong = delivery(leases[0], forged(leases[0].index))
     assert events(campaign, [*batch, batch[1], wrong]) == [None] * (TASKS + 1) + [EventKind.CONFLICT]
-    assert campaign.progress().tasks == {TaskState.DONE: TASKS}
+    assert campaign.reader.progress().tasks == {TaskState.DONE: TASKS}
 
 
 def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
     for outcome in (Outcome.PREEMPTED, Outcome.RELEASED) * 3:
-        campaign.release(campaign.lease("a", TASKS, HOUR), outcome)
+        campaign.worker.release(campaign.worker.lease("a", TASKS, HOUR), outcome)
     for last in (False, False, True):
-        for lease in campaign.lease("a", TASKS, HOUR):
-            assert campaign.fail(lease, "boom") is last
-            assert campaign.fail(lease, "boom") is False  # an ended attempt cannot fail again
-    assert campaign.progress().tasks == {TaskState.SET_ASIDE: TASKS}
-    assert not campaign.lease("a", TASKS, HOUR)
-    assert campaign.reopen() == TASKS
-    assert len(campaign.lease("a", TASKS, HOUR)) == TASKS
+        for lease in campaign.worker.lease("a", TASKS, HOUR):
+            assert campaign.worker.fail(lease, "boom") is last
+            assert campaign.worker.fail(lease, "boom") is False  # an ended attempt cannot fail again
+    assert campaign.reader.progress().tasks == {TaskState.SET_ASIDE: TASKS}
+    assert not campaign.worker.lease("a", TASKS, HOUR)
+    assert campaign.operator.reopen() == TASKS
+    assert len(campaign.worker.lease("a", TASKS, HOUR)) == TASKS
 
 
 def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
     finish(campaign, "a")
-    assert campaign.standing().rechecks == 0
+    assert campaign.reader.standing().rechecks == 0
     drawn = [0]
     for share in (0.3, 0.6, 1.0):
-        campaign.raise_share(share)  # it holds for what is done already
-        drawn.append(campaign.standing().rechecks)
+        campaign.operator.raise_share(share)  # it holds for what is done already
+        drawn.append(campaign.reader.standing().rechecks)
     assert drawn == sorted(drawn)
     assert drawn[-1] == TASKS
-    assert not campaign.lease("a", TASKS, HOUR)
-    again = campaign.lease("b", TASKS, HOUR)
+    assert not campaign.worker.lease("a", TASKS, HOUR)
+    again = campaign.worker.lease("b", TASKS, HOUR)
     assert len(again) == TASKS
     for lease in again[1:]:
         assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
-    campaign.release([again[0]])
-    assert [lease.index for lease in campaign.lease("b", TASKS, HOUR)] == [again[0].index]
-    progress = campaign.progress()
+    campaign.worker.release([again[0]])
+    assert [lease.index for lease in campaign.worker.lease("b", TASKS, HOUR)] == [again[0].index]
+    progress = campaign.reader.progress()
     assert (progress.rechecks, progress.rechecking) == (1, 1)
     assert progress.replication == Replication(TASKS, TASKS - 1)
     with pytest.raises(Unreplicated, match=f"{TASKS - 1} of {TASKS} drawn results replicated"):
-        campaign.results()
-    assert campaign.results(unconfirmed=True) == TRUE
+        campaign.reader.results()
+    assert campaign.reader.results(unconfirmed=True) == TRUE
 
 
 def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaign) -> None:
     ledger.enrol("gpu", "host", "2", "cuda")
-    campaign.raise_share(1.0)
+    campaign.operator.raise_share(1.0)
     for worker in ("a", "gpu", "a", "gpu"):
-        [lease] = campaign.lease(worker, TASKS, HOUR)[-1:]
+        [lease] = campaign.worker.lease(worker, TASKS, HOUR)[-1:]
         deliver(campaign, lease, TRUE[lease.index])
-        campaign.release_worker(worker, "enough")
-    by_worker = [campaign.lease(worker, 1, HOUR)[0].index for worker in ("a", "gpu")]
+        campaign.operator.release_worker(worker, "enough")
+    by_worker = [campaign.worker.lease(worker, 1, HOUR)[0].index for worker in ("a", "gpu")]
     assert len(set(by_worker)) == 2
-    campaign.release_worker("a", "")
-    campaign.release_worker("gpu", "")
-    rechecked = campaign.lease("b", 4, HOUR)  # a CPU: the GPU's results come first
+    campaign.operator.release_worker("a", "")
+    campaign.operator.release_worker("gpu", "")
+    rechecked = campaign.worker.lease("b", 4, HOUR)  # a CPU: the GPU's results come first
     with ledger.database.reading() as connection:
         kernels = [
             connection.scalar(
@@ -172,7 +172,7 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
                 )
             )
             for lease in rechecked
-            if campaign.task_records()[lease.index].value is not None
+            if campaign.reader.task_records()[lease.index].value is not None
         ]
     assert kernels == sorted(kernels, reverse=True)
     assert kernels[0] == "cuda"
@@ -181,140 +181,143 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
 def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -> None:
     for worker in "cd":
         ledger.enrol(worker, f"host-{worker}", "1")
-    lies = {lease.index: lease for lease in campaign.lease("a", 3, HOUR)}
+    lies = {lease.index: lease for lease in campaign.worker.lease("a", 3, HOUR)}
     for lease in lies.values():
         deliver(campaign, lease, forged(lease.index))
     finish(campaign, "b")
-    assert len(campaign.results()) == TASKS  # it has not been noticed yet
-    assert not campaign.lease("b", 1, HOUR)
+    assert len(campaign.reader.results()) == TASKS  # it has not been noticed yet
+    assert not campaign.worker.lease("b", 1, HOUR)
     suspect = min(lies)
     let_be_drawn(campaign, suspect)
-    [second] = campaign.lease("b", 1, HOUR)
+    [second] = campaign.worker.lease("b", 1, HOUR)
     assert second.index == suspect
     assert deliver(campaign, second, TRUE[suspect]) is EventKind.CONFLICT
     with pytest.raises(ConflictingResults, match="run another worker"):
-        campaign.results()
-    assert not campaign.lease("a", 1, HOUR) + campaign.lease("b", 1, HOUR)
-    [third] = campaign.lease("c", 5, HOUR)
+        campaign.reader.results()
+    assert not campaign.worker.lease("a", 1, HOUR) + campaign.worker.lease("b", 1, HOUR)
+    [third] = campaign.worker.lease("c", 5, HOUR)
     assert deliver(campaign, third, TRUE[suspect]) is EventKind.CONFLICT
-    assert campaign.progress().conflicts == 0
+    assert campaign.reader.progress().conflicts == 0
     with pytest.raises(WorkerDistrusted, match="memory"):
-        campaign.lease("a", 1, HOUR)
+        campaign.worker.lease("a", 1, HOUR)
     with pytest.raises(UntrustedResults, match="2 results"):
-        campaign.results()
+        campaign.reader.results()
     finish(campaign, "d")
     finish(campaign, "b")
-    assert campaign.results() == TRUE
-    assert campaign.progress().rechecks == 0
+    assert campaign.reader.results() == TRUE
+    assert campaign.reader.progress().rechecks == 0
 
 
-@pytest.mark.parametrize("how", [Campaign.fail, Campaign.die])
+@pytest.mark.parametrize("how", [WorkerCampaign.fail, WorkerCampaign.die])
 def test_a_recheck_that_fails_waits_for_another_worker(
-    ledger: Ledger, campaign: Campaign, how: Callable[[Campaign, Lease, str], bool]
+    ledger: Ledger, campaign: Campaign, how: Callable[[WorkerCampaign, Lease, str], bool]
 ) -> None:
     """However many fail: what is done is never set aside."""
     for worker in "cde":
         ledger.enrol(worker, f"host-{worker}", "1")
-    campaign.raise_share(1.0)
+    campaign.operator.raise_share(1.0)
     finish(campaign, "a")
     for worker in "bcd":
-        leases = campaign.lease(worker, TASKS, HOUR)
-        assert [how(campaign, lease, "boom") for lease in leases] == [False] * TASKS
-        assert not campaign.lease(worker, TASKS, HOUR)  # it has failed at each of them
-    assert campaign.progress().tasks == {TaskState.DONE: TASKS}
-    assert campaign.standing().rechecks == TASKS
+        leases = campaign.worker.lease(worker, TASKS, HOUR)
+        assert [how(campaign.worker, lease, "boom") for lease in leases] == [False] * TASKS
+        assert not campaign.worker.lease(worker, TASKS, HOUR)  # it has failed at each of them
+    assert campaign.reader.progress().tasks == {TaskState.DONE: TASKS}
+    assert campaign.reader.standing().rechecks == TASKS
     finish(campaign, "e")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_the_pace_is_that_of_the_slowest_result_of_a_kind_of_device(ledger: Ledger, campaign: Campaign) -> None:
     ledger.enrol("gpu", "host", "2", "cuda")
-    campaign.release(campaign.lease("gpu", 3, HOUR))  # others bring results of these: they say nothing of it
+    campaign.worker.release(
+        campaign.worker.lease("gpu", 3, HOUR)
+    )  # others bring results of these: they say nothing of it
     other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
     for where, worker, paces in ((campaign, "a", [3.0, 5.0, 2.0]), (campaign, "gpu", [0.5]), (other, "a", [9.0])):
-        for lease, pace in zip(where.lease(worker, len(paces), HOUR), paces, strict=True):
-            where.deliver([delivery(lease, TRUE[lease.index], seconds=pace * lease.work)])
-    assert campaign.pace("cpu") == pytest.approx(5.0)
-    assert campaign.pace("cuda") == pytest.approx(0.5)
-    assert (other.pace("cpu"), other.pace("cuda")) == (pytest.approx(9.0), None)
+        for lease, pace in zip(where.worker.lease(worker, len(paces), HOUR), paces, strict=True):
+            where.worker.deliver([delivery(lease, TRUE[lease.index], seconds=pace * lease.work)])
+    assert campaign.worker.pace("cpu") == pytest.approx(5.0)
+    assert campaign.worker.pace("cuda") == pytest.approx(0.5)
+    assert (other.worker.pace("cpu"), other.worker.pace("cuda")) == (pytest.approx(9.0), None)
 
 
 def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Campaign) -> None:
     other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
-    [lease] = other.lease("a", 1, HOUR)
+    [lease] = other.worker.lease("a", 1, HOUR)
     shown = [lease, Credential(2**62, lease.nonce)]
-    assert campaign.renew(shown, HOUR) == set()
-    campaign.release(shown)
-    assert [campaign.fail(credential, "boom") for credential in shown] == [False, False]
+    assert campaign.worker.renew(shown, HOUR) == set()
+    campaign.worker.release(shown)
+    assert [campaign.worker.fail(credential, "boom") for credential in shown] == [False, False]
     assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.REFUSED
-    assert other.progress().attempts == {"running": 1}
-    assert other.renew(shown, HOUR) == {lease.attempt}
+    assert other.reader.progress().attempts == {"running": 1}
+    assert other.worker.renew(shown, HOUR) == {lease.attempt}
 
 
 def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
-    first, second = campaign.lease("a", 2, HOUR)
-    [other] = campaign.lease("b", 1, HOUR)
+    first, second = campaign.worker.lease("a", 2, HOUR)
+    [other] = campaign.worker.lease("b", 1, HOUR)
     guesses = [
         structs.replace(first, nonce=""),
         structs.replace(first, nonce="guessed"),
         structs.replace(second, nonce=other.nonce),
     ]
     for guess in guesses:
-        assert campaign.renew([guess], -1) == set()
-        campaign.release([guess], Outcome.PREEMPTED)
-        assert campaign.fail(guess, "boom") is False
+        assert campaign.worker.renew([guess], -1) == set()
+        campaign.worker.release([guess], Outcome.PREEMPTED)
+        assert campaign.worker.fail(guess, "boom") is False
         assert deliver(campaign, guess, TRUE[guess.index]) is EventKind.REFUSED
         assert deliver(campaign, guess, replace(TRUE[guess.index], residue=1)) is EventKind.REFUSED
     assert deliver(campaign, first, TRUE[second.index]) is EventKind.REFUSED
-    assert campaign.progress().attempts == {"running": 3}
-    assert {task.failures for task in campaign.task_records()} == {0}
-    assert campaign.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
+    assert campaign.reader.progress().attempts == {"running": 3}
+    assert {task.failures for task in campaign.reader.task_records()} == {0}
+    assert campaign.worker.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
     assert deliver(campaign, first, TRUE[first.index]) is None
-    campaign.deliver([delivery(guess, TRUE[guess.index]) for guess in guesses])
-    told = campaign.history().events[-1].detail
+    campaign.worker.deliver([delivery(guess, TRUE[guess.index]) for guess in guesses])
+    told = campaign.reader.history().events[-1].detail
     assert told == f"3 results without the nonce of an attempt (first: attempt {first.attempt})"
 
 
 def test_a_finished_campaign_takes_late_results_of_its_own_attempts_alone(campaign: Campaign) -> None:
-    late, lying = campaign.lease("a", 2, -1)
+    late, lying = campaign.worker.lease("a", 2, -1)
     finish(campaign, "b")
     assert deliver(campaign, structs.replace(late, nonce="guessed"), forged(late.index)) is EventKind.REFUSED
-    assert campaign.progress().conflicts == 0
+    assert campaign.reader.progress().conflicts == 0
     assert deliver(campaign, late, TRUE[late.index]) is EventKind.CONFIRMED
     assert deliver(campaign, lying, forged(lying.index)) is EventKind.CONFLICT
 
 
 def test_the_ledger_keeps_no_nonce(ledger: Ledger, campaign: Campaign) -> None:
-    nonces = {lease.nonce for lease in campaign.lease("a", 2, HOUR) + campaign.lease("b", 1, HOUR)}
+    nonces = {lease.nonce for lease in campaign.worker.lease("a", 2, HOUR) + campaign.worker.lease("b", 1, HOUR)}
     assert len(nonces) == 2
     with ledger.database.writing() as connection:
         rows = connection.execute(text("SELECT id, nonce FROM attempt")).all()
         assert not nonces & {row.nonce for row in rows}
         connection.execute(text("UPDATE attempt SET nonce = NULL"))  # as after an upgrade
     assert (
-        campaign.renew([Credential(row.id, nonce) for row in rows for nonce in ("", "None", row.nonce)], 1) == set()
+        campaign.worker.renew([Credential(row.id, nonce) for row in rows for nonce in ("", "None", row.nonce)], 1)
+        == set()
     )
 
 
 def test_what_a_worker_does_not_know_of_goes_back_at_once(ledger: Ledger, campaign: Campaign) -> None:
-    lost, known = campaign.lease("a", 2, HOUR)
-    [foreign] = campaign.lease("b", 1, HOUR)
+    lost, known = campaign.worker.lease("a", 2, HOUR)
+    [foreign] = campaign.worker.lease("b", 1, HOUR)
     other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
-    [elsewhere] = other.lease("a", 1, HOUR)
-    [again] = campaign.lease("a", 1, HOUR, [known.attempt])
+    [elsewhere] = other.worker.lease("a", 1, HOUR)
+    [again] = campaign.worker.lease("a", 1, HOUR, [known.attempt])
     assert again.index == lost.index
-    assert campaign.progress().attempts == {Outcome.RELEASED: 1, "running": 3}
-    assert campaign.renew([known, foreign, again], HOUR) == {known.attempt, foreign.attempt, again.attempt}
-    assert other.renew([elsewhere], HOUR) == {elsewhere.attempt}
+    assert campaign.reader.progress().attempts == {Outcome.RELEASED: 1, "running": 3}
+    assert campaign.worker.renew([known, foreign, again], HOUR) == {known.attempt, foreign.attempt, again.attempt}
+    assert other.worker.renew([elsewhere], HOUR) == {elsewhere.attempt}
     assert deliver(campaign, lost, TRUE[lost.index]) is None  # it knew after all
-    assert {task.failures for task in campaign.task_records()} == {0}
+    assert {task.failures for task in campaign.reader.task_records()} == {0}
 
 
 def test_a_worker_that_is_not_enrolled_gets_nothing(ledger: Ledger, campaign: Campaign) -> None:
     with pytest.raises(UnknownWorker, match="enrol"):
-        campaign.lease("c", 1, HOUR)
+        campaign.worker.lease("c", 1, HOUR)
     ledger.enrol("c", "host", "1", "cpu", "0123456789abcdef")
-    assert campaign.lease("c", 1, HOUR)
+    assert campaign.worker.lease("c", 1, HOUR)
 
 
 def test_ledgers_and_campaigns_have_uuids(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
@@ -325,7 +328,7 @@ def test_ledgers_and_campaigns_have_uuids(ledger: Ledger, campaign: Campaign, tm
 
 
 def test_a_campaign_is_equal_to_itself_and_knows_its_share(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.raise_share(0.25)
+    campaign.operator.raise_share(0.25)
     assert campaign.recheck_share == 0.25
     [again] = ledger.campaigns()
     assert again == campaign
@@ -335,6 +338,6 @@ def test_a_campaign_is_equal_to_itself_and_knows_its_share(ledger: Ledger, campa
 
 
 def test_a_long_label_of_a_token_is_cut(campaign: Campaign) -> None:
-    campaign.new_token(Role.READER, label="the dashboard in the hall " * 9)
-    [kept] = campaign.tokens()
+    campaign.operator.new_token(Role.READER, label="the dashboard in the hall " * 9)
+    [kept] = campaign.operator.tokens()
     assert kept.label == ("the dashboard in the hall " * 9)[:100]

@@ -47,7 +47,7 @@ def test_only_its_owner_can_read_a_ledger(langford: Run, tmp_path: Path) -> None
     """It holds the secret of the draw, with which a worker would know which lies are noticed."""
     assert langford("run", "7", "--name", "seven").returncode == 0
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        ledger.campaign("seven").raise_share(0.5)
+        ledger.campaign("seven").operator.raise_share(0.5)
         made = [entry.name for entry in tmp_path.glob("langford.db*")]
         assert {"langford.db", "langford.db-wal", "langford.db-shm"} <= {*made}
         assert {entry.stat().st_mode & 0o777 for entry in tmp_path.glob("langford.db*")} == {0o600}
@@ -223,14 +223,18 @@ def test_a_ledger_goes_on_when_its_file_is_back(tmp_path: Path, replaced: bool) 
         file.rename(elsewhere)
         if replaced:
             another.rename(file)
-        for act in (campaign.progress, partial(campaign.rename, "eight"), partial(campaign.lease, "a", 1, HOUR)):
+        for act in (
+            campaign.reader.progress,
+            partial(campaign.operator.rename, "eight"),
+            partial(campaign.worker.lease, "a", 1, HOUR),
+        ):
             with pytest.raises(LedgerUnusable, match="was moved, deleted or replaced"):
                 act()
         if not replaced:
             with pytest.raises(LedgerUnusable, match=r"delete ledger\.db-wal"):
                 Ledger(str(file), create=True)
         elsewhere.rename(file)
-        campaign.rename("nine")
+        campaign.operator.rename("nine")
     with Ledger(str(file)) as ledger:
         assert [campaign.name for campaign in ledger.campaigns()] == ["nine"]
 

@@ -128,8 +128,8 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, 
     taken = together(lambda number: ledgers[number].take(export, PLAN, f"importer {number}", "host", "1")[1])
     assert sum(events.count(None) for events in taken if events) == TASKS
     assert {event for events in taken for event in events} <= {None, EventKind.CONFIRMED}
-    assert ledgers[0].campaign(NAME).progress().tasks == {TaskState.READY: TASKS}
-    assert ledgers[0].campaign("imported").progress().tasks == {TaskState.DONE: TASKS}
+    assert ledgers[0].campaign(NAME).reader.progress().tasks == {TaskState.READY: TASKS}
+    assert ledgers[0].campaign("imported").reader.progress().tasks == {TaskState.DONE: TASKS}
     with ledgers[0].database.reading() as connection:
         names = connection.scalars(select(Worker.id)).all()
     assert sum(name.startswith("worker") for name in names) == 20
@@ -151,14 +151,14 @@ def test_an_import_raises_the_share_while_results_arrive(ledger: Ledger, campaig
                 other.take(export, PLAN, "importer", "host", "1")
                 return
             other.enrol(f"worker {number}", f"host {number}", "1")
-            for lease in mine.lease(f"worker {number}", 3, HOUR):
+            for lease in mine.worker.lease(f"worker {number}", 3, HOUR):
                 deliver(mine, lease, TRUE[lease.index])
 
     at_once(ledger, act)
-    promise = campaign.promise()
+    promise = campaign.reader.promise()
     assert promise is not None
     assert promise.share == 1
-    assert len(promise.drawn) == campaign.replication().drawn == len(campaign.export().results)
+    assert len(promise.drawn) == campaign.reader.replication().drawn == len(campaign.reader.export().results)
 
 
 @ON_ALL
@@ -178,18 +178,18 @@ def test_workers_that_enrol_at_the_same_moment_are_one_voter(ledger: Ledger) -> 
 def test_a_transaction_that_is_undone_for_a_deadlock_is_tried_again(tmp_path: Path) -> None:
     with new_ledger("postgres", tmp_path) as ledger, ThreadPoolExecutor(1) as pool:
         campaign = new_campaign(ledger)
-        first, second = campaign.lease("a", 2, HOUR)
+        first, second = campaign.worker.lease("a", 2, HOUR)
         with ledger.database.engine.connect() as rival:
             note = "UPDATE attempt SET note = 'mine' WHERE id = "
             rival.exec_driver_sql("SET LOCAL deadlock_timeout = '30s'")  # the other one will be undone
             rival.exec_driver_sql(f"{note} {second.attempt}")
-            released = pool.submit(campaign.release, [first, second])
+            released = pool.submit(campaign.worker.release, [first, second])
             while released.running() and not waits(ledger):
                 time.sleep(0.05)
             rival.exec_driver_sql(f"{note} {first.attempt}")
             rival.commit()
         released.result(60)
-        assert campaign.progress().tasks == {TaskState.READY: TASKS}
+        assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
         with ledger.database.reading() as connection:
             assert set(connection.scalars(select(Attempt.note))) == {"mine"}
 
@@ -204,19 +204,19 @@ def waits(ledger: Ledger) -> bool:
 def test_claims_at_the_same_moment_are_exclusive(ledger: Ledger, campaign: Campaign) -> None:
     def claim(mine: Campaign, number: int) -> list[int]:
         claimed: list[int] = []
-        while leases := mine.lease("ab"[number % 2], 3, HOUR):
+        while leases := mine.worker.lease("ab"[number % 2], 3, HOUR):
             claimed += [lease.index for lease in leases]
         return claimed
 
     claimed = [index for each in at_once(ledger, claim) for index in each]
-    assert (sorted(claimed), campaign.progress().attempts) == (list(range(TASKS)), {"running": TASKS})
+    assert (sorted(claimed), campaign.reader.progress().attempts) == (list(range(TASKS)), {"running": TASKS})
 
 
 @ON_ALL
 @pytest.mark.parametrize("lying", [False, True])
 def test_results_at_the_same_moment_count_once(ledger: Ledger, campaign: Campaign, lying: bool) -> None:
     """Each rival holds an attempt at every task; they hand in all at once, in different orders."""
-    attempts = [campaign.lease("ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
+    attempts = [campaign.worker.lease("ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
     assert {len(each) for each in attempts} == {TASKS}
 
     def hand_in(mine: Campaign, number: int) -> list[EventKind | None]:
@@ -228,9 +228,9 @@ def test_results_at_the_same_moment_count_once(ledger: Ledger, campaign: Campaig
     assert counted[None] == TASKS
     assert counted[EventKind.CONFIRMED] + counted[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
     assert (counted[EventKind.CONFLICT] > 0) == lying
-    assert campaign.progress().tasks == {TaskState.DONE: TASKS}
+    assert campaign.reader.progress().tasks == {TaskState.DONE: TASKS}
     if not lying:
-        assert campaign.results() == TRUE
+        assert campaign.reader.results() == TRUE
 
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
@@ -246,10 +246,10 @@ def test_whatever_is_handed_in_is_kept(ledger: Ledger, campaign: Campaign, monke
         provenance=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
     )
     def keep(value: int, seconds: float, provenance: str) -> None:
-        [lease] = campaign.lease("a", 1, HOUR)
+        [lease] = campaign.worker.lease("a", 1, HOUR)
         result = PartialResult(lease.index, value, residue(value), abs(value))
         assert events(campaign, [delivery(lease, result, seconds, provenance)]) == [None]
-        [kept] = [task for task in campaign.task_records(TaskState.DONE) if task.index == lease.index]
+        [kept] = [task for task in campaign.reader.task_records(TaskState.DONE) if task.index == lease.index]
         numbers = result.value, result.residue, result.evaluated
         assert (kept.value, kept.residue, kept.evaluated) == tuple(map(str, numbers))
         assert kept.seconds == pytest.approx(seconds, rel=1e-14)

@@ -93,7 +93,7 @@ def wire(tmp_path: Path) -> Wire:
 
 def done(ledger: Ledger) -> int:
     """Results committed so far."""
-    standings = [campaign.standing() for campaign in ledger.campaigns()]
+    standings = [campaign.reader.standing() for campaign in ledger.campaigns()]
     return sum(standing.tasks.get(TaskState.DONE, 0) for standing in standings)
 
 
@@ -136,7 +136,7 @@ def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
     assert "the ledger is back" in errors
     with Ledger(wire.database) as ledger:
         [campaign] = ledger.campaigns()
-        progress = campaign.progress()
+        progress = campaign.reader.progress()
         assert progress.tasks == {TaskState.DONE: campaign.tasks}
         assert progress.conflicts == 0
 

@@ -123,8 +123,8 @@ def test_a_malicious_file_changes_nothing(langford: Run, tmp_path: Path, kind: s
     where, file = new_address(kind, tmp_path), tmp_path / "malicious.gz"
     with Ledger(where) as ledger:
         campaign = new_campaign(ledger)
-        campaign.new_token(Role.WORKER)
-        campaign.deliver(true_deliveries(campaign.lease("a", TASKS // 2, 60)))
+        campaign.operator.new_token(Role.WORKER)
+        campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", TASKS // 2, 60)))
     before = dump(where)
     for label in SAMPLE:
         file.write_bytes(FILES[label])

@@ -32,7 +32,7 @@ from db.messages import (
 from langford.errors import LangfordError
 
 
-class Form(forms.Form, frozen=True, kw_only=True):
+class Form(forms.FileLine, frozen=True, kw_only=True):
     """One field of each type."""
 
     task: Count = 0

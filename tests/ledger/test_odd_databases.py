@@ -77,10 +77,10 @@ def write_finished(address: str, words: str = WORDS) -> None:
     """A finished campaign, with words in every place that takes some."""
     with Ledger(address, create=True) as ledger:
         campaign = new_campaign(ledger)
-        campaign.new_token(Role.READER, label=words)
-        [lease, other] = campaign.lease("a", 2, HOUR)
-        campaign.deliver([delivery(lease, TRUE[lease.index], provenance=f'{{"host": "{words}"}}')])
-        campaign.fail(other, words)
+        campaign.operator.new_token(Role.READER, label=words)
+        [lease, other] = campaign.worker.lease("a", 2, HOUR)
+        campaign.worker.deliver([delivery(lease, TRUE[lease.index], provenance=f'{{"host": "{words}"}}')])
+        campaign.worker.fail(other, words)
         finish(campaign, "b")
 
 
@@ -91,8 +91,8 @@ def test_a_database_without_an_encoding_keeps_every_character(address: str) -> N
     write_finished(with_encoding(address, "SQL_ASCII"))
     with Ledger(address) as ledger:
         campaign = ledger.campaign(NAME)
-        assert campaign.merged().published == COUNT
-        assert [token.label for token in campaign.tokens()] == [WORDS]
+        assert campaign.reader.merged().published == COUNT
+        assert [token.label for token in campaign.operator.tokens()] == [WORDS]
         with ledger.database.reading() as connection:
             [note] = connection.scalars(text("SELECT note FROM attempt WHERE outcome = 'failed'"))
             provenances = "".join(connection.scalars(text("SELECT provenance FROM result")))
@@ -118,8 +118,8 @@ def test_a_ledger_where_characters_are_missing_is_used_on(address: str, monkeypa
         write_finished(with_encoding(address, "LATIN1"), "Ärger")
     assert "lacks a character" in refusal(address, ["token", NAME, "--label", WORDS])
     with Ledger(address) as ledger:
-        assert ledger.campaign(NAME).merged().published == COUNT
-        assert [token.label for token in ledger.campaign(NAME).tokens()] == ["Ärger"]
+        assert ledger.campaign(NAME).reader.merged().published == COUNT
+        assert [token.label for token in ledger.campaign(NAME).operator.tokens()] == ["Ärger"]
 
 
 # -- settings -------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_a_ledger_in_any_schema_of_the_search_path(address: str) -> None:
     write_finished(on_path(address, "none,two,public"))
     for path in ("two", "two,public", "one,two", "none,two,one"):
         with Ledger(on_path(address, path), create=True) as ledger:
-            assert ledger.campaign(NAME).merged().published == COUNT
+            assert ledger.campaign(NAME).reader.merged().published == COUNT
     assert "not a ledger" in refusal(address, ["status"])
     assert "is an empty database" in refusal(on_path(address, "one"), ["status"])
     for arguments in (["status"], WRITING[0]):

@@ -75,7 +75,7 @@ class History:
     def deliver(self, lease: Lease, age: float, began: float | None = None, seconds: float = 0.5) -> None:
         """The result of a lease arrived, computed in some seconds."""
         result = self.campaign.plan.evaluate(lease.index)
-        self.campaign.deliver([delivery(lease, result, seconds)])
+        self.campaign.worker.deliver([delivery(lease, result, seconds)])
         self.change(Attempt, Attempt.id == lease.attempt, ended=age, began=began)
 
     def seen(self, worker: str, age: float) -> None:
@@ -83,7 +83,7 @@ class History:
 
     def look(self) -> Overview:
         """The overview, which its document says as a whole."""
-        overview = self.campaign.overview()
+        overview = self.campaign.reader.overview()
         assert messages.document(converted(messages.document(overview), Overview)) == messages.document(overview)
         return overview
 
@@ -121,7 +121,7 @@ def test_nothing_has_happened(history: History) -> None:
     assert warned(overview, WarningKind.NO_WORKERS) is None
     # A ledger may have thousands of such campaigns.
     with statements_of() as asked:
-        history.campaign.overview()
+        history.campaign.reader.overview()
     assert len(asked) <= 5
 
 
@@ -129,7 +129,7 @@ def test_only_a_lost_last_worker_is_missed(history: History) -> None:
     """A campaign is paused when its workers ended as they were told to."""
     for name, ending, age in (("a", Ending.STOPPED, 50), ("b", Ending.LOST, 40)):
         history.come(name, 100)
-        history.campaign.release(history.lease(name, 2, 90), Outcome.RELEASED, "SIGINT")
+        history.campaign.worker.release(history.lease(name, 2, 90), Outcome.RELEASED, "SIGINT")
         history.ledger.leave(name, ending)
         history.change(Attempt, Attempt.worker_id == name, ended=age)
         history.change(Worker, Worker.id == name, last_seen=age, ended=age)
@@ -142,12 +142,12 @@ def test_what_happened_to_the_workers(history: History) -> None:
     for number, name in enumerate(("stopped", "lost", "limited", "alive")):
         history.come(name, 100 - number, device_model="NVIDIA H200", processes=2)
     campaign, ledger = history.campaign, history.ledger
-    campaign.release(history.lease("stopped", 2, 90), Outcome.PREEMPTED, "SIGTERM")
+    campaign.worker.release(history.lease("stopped", 2, 90), Outcome.PREEMPTED, "SIGTERM")
     ledger.leave("stopped", Ending.PREEMPTED)
-    campaign.release(history.lease("limited", 1, 80), Outcome.RELEASED, "time limit")
+    campaign.worker.release(history.lease("limited", 1, 80), Outcome.RELEASED, "time limit")
     ledger.leave("limited", Ending.STOPPED)
     [fatal, late] = history.lease("alive", 2, 70)
-    campaign.die(fatal, "signal 9")
+    campaign.worker.die(fatal, "signal 9")
     for lease in (late, *history.lease("lost", 2, 60)):
         history.change(Attempt, Attempt.id == lease.attempt, deadline=10)
     finish(campaign, "alive")
@@ -227,7 +227,7 @@ def test_the_time_left_is_that_of_the_tasks_on_the_devices_that_are_here(history
     assert history.look().eta is None  # two results mean nothing
     for lease, age in zip(leases[2:5], ages[2:], strict=True):
         history.deliver(lease, age, seconds=lease.work / 10)
-    history.campaign.renew(leases[5:], HOUR, computed={leases[5].attempt: 5.0})
+    history.campaign.worker.renew(leases[5:], HOUR, computed={leases[5].attempt: 5.0})
     eta = history.look().eta
     assert eta is not None
     done = work(leases[:5])
@@ -236,7 +236,7 @@ def test_the_time_left_is_that_of_the_tasks_on_the_devices_that_are_here(history
     # Two devices take the tasks that wait, the largest first; one of them has just begun.
     history.come("b", 1, processes=1)
     history.lease("b", 1, 0)
-    history.campaign.release(leases[6:])
+    history.campaign.worker.release(leases[6:])
     shared = history.look().eta
     assert shared is not None
     assert shared.seconds == pytest.approx((sum(PLAN.work) - done) / 20 - 2.5, abs=max(PLAN.work) / 20 + 1)
@@ -278,7 +278,7 @@ def test_times_that_no_clock_shows_say_nothing_of_a_speed(history: History) -> N
     json.dumps(document, allow_nan=False)
     ratios = {view["id"]: view["against_peers"] for view in document["workers"]}
     assert ratios == {**dict.fromkeys("abc", pytest.approx(1.0)), "nothing": None, "years": None, "most": None}
-    assert history.campaign.pace("cpu") == pytest.approx(1.0)
+    assert history.campaign.worker.pace("cpu") == pytest.approx(1.0)
 
 
 def test_who_is_here(history: History) -> None:
@@ -288,7 +288,7 @@ def test_who_is_here(history: History) -> None:
     for name in ("idle", "quiet", "gone", "left"):
         with history.ledger.database.reading() as connection:
             [attempt] = connection.scalars(select(Attempt.id).where(Attempt.worker_id == name))
-        history.campaign.take_back("for others", name)
+        history.campaign.operator.take_back("for others", name)
         history.change(Attempt, Attempt.id == attempt, ended=7900)
     history.ledger.leave("left", Ending.PREEMPTED)
     for name, age in (("idle", 60), ("quiet", 200), ("silent", 2000), ("gone", 5000), ("late", 1700)):
@@ -318,8 +318,8 @@ def test_what_a_preemption_costs(history: History) -> None:
     history.come("a", 500)
     first, second, third = history.lease("a", 3, 400)
     said = {first.attempt: 250.0, second.attempt: 100.0}
-    history.campaign.release([first, second], Outcome.PREEMPTED, "SIGTERM", said)
-    history.campaign.fail(third, "an error is no preemption", 12.0)
+    history.campaign.worker.release([first, second], Outcome.PREEMPTED, "SIGTERM", said)
+    history.campaign.worker.fail(third, "an error is no preemption", 12.0)
     view = worker(history.look(), "a")
     assert (view.lost.attempts, view.done, view.leased) == (3, 0, 0)
     assert view.lost.seconds == pytest.approx(250 + 100 + 12)
@@ -330,7 +330,7 @@ def test_what_a_preemption_costs(history: History) -> None:
 def test_how_many_workers_were_there(history: History) -> None:
     for name, age in (("silent", 1000), ("here", 700), ("left", 600)):
         history.come(name, age)
-        history.campaign.release(history.lease(name, 1, age))
+        history.campaign.worker.release(history.lease(name, 1, age))
     history.change(Attempt, Attempt.ended.is_not(None), ended=500)
     history.seen("silent", 400)
     history.ledger.leave("left", Ending.STOPPED)
@@ -344,11 +344,11 @@ def test_how_many_workers_were_there(history: History) -> None:
 
 
 def test_what_disagrees_and_who_is_trusted_no_more(history: History) -> None:
-    history.campaign.raise_share(1.0)
+    history.campaign.operator.raise_share(1.0)
     for name in ("liar", "b"):
         history.come(name, 100)
     leases = history.lease("liar", TASKS, 90)
-    history.campaign.deliver([delivery(lease, forged(lease.index)) for lease in leases])
+    history.campaign.worker.deliver([delivery(lease, forged(lease.index)) for lease in leases])
     [recheck] = history.lease("b", 1, 50)
     assert recheck.index in {lease.index for lease in leases}
     history.deliver(recheck, 40)
@@ -369,7 +369,7 @@ def test_what_disagrees_and_who_is_trusted_no_more(history: History) -> None:
 
 
 def test_rechecks_wait_for_an_independent_worker(history: History) -> None:
-    history.campaign.raise_share(1.0)
+    history.campaign.operator.raise_share(1.0)
     history.come("a", 100)
     finish(history.campaign, "a")
     history.come("twin", 90, host="host-a")
@@ -394,7 +394,7 @@ def test_tasks_that_are_set_aside(history: History) -> None:
     history.come("a", 100)
     for _ in range(3):
         [lease] = history.lease("a", 1, 90)
-        history.campaign.fail(lease, "boom")
+        history.campaign.worker.fail(lease, "boom")
     overview = history.look()
     assert overview.tasks.set_aside == 1
     assert f"langford retry {NAME}" in str(warned(overview, WarningKind.SET_ASIDE))
@@ -414,7 +414,7 @@ def test_a_finished_campaign(history: History) -> None:
     assert overview.speed.average == pytest.approx(sum(PLAN.work) / 40)
     assert overview.timeline[-1][0] <= overview.finished
     assert overview.warnings == ()
-    history.campaign.question([3])
+    history.campaign.operator.question([3])
     overview = history.look()
     assert (overview.finished, overview.count, overview.agrees) == (None, None, None)
 
@@ -456,13 +456,13 @@ def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) ->
     """Also where the lease in one of them is overdue."""
     history.come("a", 100)
     given_back, overdue = history.lease("a", 2, 90)
-    history.campaign.release([given_back])
+    history.campaign.worker.release([given_back])
     seven = history.campaign
     history.enlarge()
     history.lease("a", 1, 60)
     history.change(Attempt, Attempt.id == overdue.attempt, deadline=1.0)
     for campaign in (history.campaign, seven):
-        assert [(view.worker_id, view.leased) for view in campaign.overview().workers] == [("a", 1)]
+        assert [(view.worker_id, view.leased) for view in campaign.reader.overview().workers] == [("a", 1)]
 
 
 def test_what_a_worker_did_in_another_campaign_is_not_counted(history: History) -> None:
@@ -473,9 +473,9 @@ def test_what_a_worker_did_in_another_campaign_is_not_counted(history: History) 
     history.enlarge()
     done, given_back = history.lease("a", 2, 30)
     history.deliver(done, 10)
-    history.campaign.release([given_back])
+    history.campaign.worker.release([given_back])
     ended = [
-        (campaign.overview().attempts, campaign.overview().workers[0].done)
+        (campaign.reader.overview().attempts, campaign.reader.overview().workers[0].done)
         for campaign in (first, history.campaign)
     ]
     assert ended == [({"done": 2}, 2), ({"done": 1, "released": 1}, 1)]
@@ -487,7 +487,7 @@ def instructions_for_an_overview(campaign: Campaign) -> int:
     with campaign.database.reading() as connection:
         raw: Any = connection.connection.driver_connection
     raw.set_progress_handler(partial(instructions.append, None), 1)
-    campaign.overview()
+    campaign.reader.overview()
     raw.set_progress_handler(None, 0)
     return len(instructions)
 
@@ -513,9 +513,9 @@ def test_an_overview_reads_each_task_once(
     history, costs, numbers = History(new_ledger("sqlite", tmp_path)), list[int](), (1_000, 9_000)
     for tasks in numbers:
         campaign, worker = history.ledger.create_campaign(f"of-{tasks}", KEY, [1.0] * tasks), f"of-{tasks}"
-        campaign.raise_share(0.02)
+        campaign.operator.raise_share(0.02)
         history.come(worker, 100)
-        campaign.lease(worker, 1, HOUR)
+        campaign.worker.lease(worker, 1, HOUR)
         with history.ledger.database.writing() as connection:
             for statement in filter(None, script.split(";")):
                 connection.execute(text(statement), {"campaign": campaign.campaign_id, "worker": worker})
@@ -540,16 +540,16 @@ def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, prese
         leases = history.lease("b", len(LARGER.work), 90)
         if present:
             results = [LARGER.evaluate(lease.index) for lease in leases[1:]]
-            history.campaign.deliver([delivery(*each) for each in zip(leases[1:], results, strict=True)])
+            history.campaign.worker.deliver([delivery(*each) for each in zip(leases[1:], results, strict=True)])
         else:
-            history.campaign.release(leases)
+            history.campaign.worker.release(leases)
     history.ledger.close()
     assert costs[1] < costs[0] + 2 * len(LARGER.work)
 
 
 def test_a_worker_is_not_named_as_a_whole(history: History) -> None:
     """Its whole UUID is a secret between it and the server."""
-    whole, token = "0f3a29c4-7fb4-4df1-9f00-0000deadbeef", history.campaign.new_token(Role.WORKER)
+    whole, token = "0f3a29c4-7fb4-4df1-9f00-0000deadbeef", history.campaign.operator.new_token(Role.WORKER)
     history.come(whole, 5000, "node-17", token)
     history.lease(whole, 1, 4000, token=token)
     history.seen(whole, 3000)
@@ -562,7 +562,9 @@ def test_a_worker_is_not_named_as_a_whole(history: History) -> None:
 def test_a_disk_that_is_nearly_full(history: History, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert warned(history.look(), WarningKind.DISK_NEARLY_FULL) is None
     monkeypatch.setattr(warnings, "MIN_FREE_BYTES", 2**70)
-    texts = [warning.text for warning in history.campaign.overview(folders={"the server": tmp_path}).warnings]
+    texts = [
+        warning.text for warning in history.campaign.reader.overview(folders={"the server": tmp_path}).warnings
+    ]
     [text] = [text for text in texts if "left on the disk of " in text]
     assert str(tmp_path) not in text  # readers of a server need not know where things are
 

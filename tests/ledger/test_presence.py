@@ -12,6 +12,7 @@ from msgspec import structs
 from sqlalchemy import select, update
 
 from db import Campaign, Ledger
+from db.campaign.reader import ReaderCampaign
 from db.errors import LedgerError, UnknownWorker, WrongToken
 from db.identity import Identity, equipment_of
 from db.look.overview.records import WorkerState
@@ -61,11 +62,11 @@ def test_what_a_worker_computes_with_is_kept(ledger: Ledger) -> None:
 
 
 def test_whoever_leases_or_renews_is_seen(ledger: Ledger, campaign: Campaign) -> None:
-    leases = campaign.lease("a", 1, HOUR)
+    leases = campaign.worker.lease("a", 1, HOUR)
     forget(ledger)
-    ledger.campaign(NAME).renew(leases, HOUR)
+    ledger.campaign(NAME).worker.renew(leases, HOUR)
     assert (is_fresh(ledger, "a"), is_fresh(ledger, "b")) == (True, False)
-    ledger.campaign(NAME).lease("b", 1, HOUR)
+    ledger.campaign(NAME).worker.lease("b", 1, HOUR)
     assert is_fresh(ledger, "b")
 
 
@@ -73,16 +74,16 @@ def test_a_server_notes_each_worker_every_few_seconds(ledger: Ledger, campaign: 
     now = 1000.0
     ledger.database.now = lambda: now
     campaign = ledger.campaign(NAME)
-    leases = campaign.lease("a", 1, HOUR)
+    leases = campaign.worker.lease("a", 1, HOUR)
     forget(ledger)
     now += NOTE_SECONDS - 1
-    campaign.lease("a", 1, HOUR)
-    campaign.renew(leases, HOUR)
+    campaign.worker.lease("a", 1, HOUR)
+    campaign.worker.renew(leases, HOUR)
     assert not is_fresh(ledger, "a")
-    campaign.lease("b", 1, HOUR)
+    campaign.worker.lease("b", 1, HOUR)
     assert is_fresh(ledger, "b")  # another worker has its own time
     now += 1
-    campaign.renew(leases, HOUR)
+    campaign.worker.renew(leases, HOUR)
     assert is_fresh(ledger, "a")
 
 
@@ -100,11 +101,11 @@ def test_the_memory_of_who_was_seen_is_bounded(
 
 
 def test_results_that_another_delivers_do_not_bring_a_dead_worker_back(ledger: Ledger, campaign: Campaign) -> None:
-    leases = campaign.lease("a", 2, HOUR)
-    campaign.release_worker("a", "its process is gone")
+    leases = campaign.worker.lease("a", 2, HOUR)
+    campaign.operator.release_worker("a", "its process is gone")
     assert row(ledger, "a").ending == Ending.LOST
     other = ledger.campaign(NAME)
-    assert [receipt.event for receipt in other.deliver(true_deliveries(leases))] == [None, None]
+    assert [receipt.event for receipt in other.worker.deliver(true_deliveries(leases))] == [None, None]
     assert row(ledger, "a").ending == Ending.LOST
 
 
@@ -129,19 +130,19 @@ def test_a_worker_whose_leases_all_expire_is_lost_until_it_asks_again(ledger: Le
     """Unless it has another lease, or has said how it ended; leases that end in another way lose nobody."""
     for worker in ("holds", "left", "returned"):
         ledger.enrol(worker, "host", "1")
-    campaign.release(campaign.lease("returned", 1, HOUR))
-    campaign.lease("returned", 1, HOUR)
-    assert campaign.take_back("by the operator", "returned") == 1
-    campaign.lease("holds", 1, HOUR)
+    campaign.worker.release(campaign.worker.lease("returned", 1, HOUR))
+    campaign.worker.lease("returned", 1, HOUR)
+    assert campaign.operator.take_back("by the operator", "returned") == 1
+    campaign.worker.lease("holds", 1, HOUR)
     for worker in ("holds", "a", "left"):
-        campaign.lease(worker, 1, -1)
+        campaign.worker.lease(worker, 1, -1)
     ledger.leave("left", Ending.STOPPED)
-    campaign.lease("b", 1, HOUR)
-    assert campaign.progress().attempts == {"expired": 3, "released": 2, "running": 2}
+    campaign.worker.lease("b", 1, HOUR)
+    assert campaign.reader.progress().attempts == {"expired": 3, "released": 2, "running": 2}
     endings = {worker: row(ledger, worker).ending for worker in ("a", "b", "holds", "left", "returned")}
     assert endings == {"a": Ending.LOST, "b": None, "holds": None, "left": Ending.STOPPED, "returned": None}
     assert row(ledger, "a").ended > 0
-    ledger.campaign(NAME).lease("a", 1, HOUR)
+    ledger.campaign(NAME).worker.lease("a", 1, HOUR)
     assert (row(ledger, "a").ended, row(ledger, "a").ending) == (None, None)
 
 
@@ -158,7 +159,7 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
         asked += 1
         return reason if asked > 3 else None
 
-    source = TaskSource(campaign, me, console=KeptConsole(stop_reason))
+    source = TaskSource(campaign.worker, me, console=KeptConsole(stop_reason))
     report = Run(source, [CPU], KeptConsole(stop_reason), pool_of=InProcessPool).run()
     assert report.stopped == reason
     kept = row(ledger, me.worker_id)
@@ -179,7 +180,7 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
 ) -> None:
     asked, answered, waited = threading.Event(), threading.Event(), threading.Event()
 
-    def hang(self: Campaign) -> None:
+    def hang(self: ReaderCampaign) -> None:
         asked.set()
         answered.wait(60)
         waited.set()
@@ -187,10 +188,10 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
 
     console, clock = KeptConsole(lambda: "SIGTERM" if asked.is_set() else None), HurriedClock()
     source = TaskSource(
-        Calls(console, clock=clock).through(campaign), Identity.fresh([CPU]), None, console, clock=clock
+        Calls(console, clock=clock).through(campaign.worker), Identity.fresh([CPU]), None, console, clock=clock
     )
     assert source.ready
-    monkeypatch.setattr(Campaign, "overview", hang)
+    monkeypatch.setattr(ReaderCampaign, "overview", hang)
     clock.move(HOUR)
     source.attend([], {})
     assert asked.is_set()
@@ -200,7 +201,7 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
 
 def test_a_run_that_ends_with_an_error_was_stopped(ledger: Ledger, campaign: Campaign) -> None:
     me = Identity.fresh([CPU])
-    source = TaskSource(campaign, me)
+    source = TaskSource(campaign.worker, me)
 
     class Broken(InProcessPool):
         def submit(self, token: int, index: int) -> None:
@@ -248,11 +249,11 @@ BEGAN: list[tuple[Callable[[Any], float | None], Callable[[Any], float | None]]]
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["first", "further"])
 def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Campaign, is_first: bool) -> None:
-    leases = campaign.lease("a", len(BEGAN), HOUR)
+    leases = campaign.worker.lease("a", len(BEGAN), HOUR)
     if not is_first:
-        campaign.raise_share(1.0)
-        campaign.deliver(true_deliveries(leases))
-        leases = campaign.lease("b", len(BEGAN), HOUR)
+        campaign.operator.raise_share(1.0)
+        campaign.worker.deliver(true_deliveries(leases))
+        leases = campaign.worker.lease("b", len(BEGAN), HOUR)
     with ledger.database.writing() as connection:  # the leases began a minute ago
         connection.execute(update(Attempt).values(granted=Attempt.granted - 60))
     running = {attempt.id: attempt for attempt in attempts(ledger)}
@@ -261,7 +262,7 @@ def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Camp
         made = delivery(lease, TRUE[lease.index])
         began = told(running[lease.attempt])
         handed_in.append(structs.replace(made, began=began))
-    receipts = campaign.deliver(handed_in)
+    receipts = campaign.worker.deliver(handed_in)
     assert {receipt.event for receipt in receipts} == {None if is_first else EventKind.CONFIRMED}
     by_number = {attempt.id: attempt for attempt in attempts(ledger)}
     ended = [by_number[lease.attempt] for lease in leases]
@@ -271,7 +272,7 @@ def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Camp
 
 
 def test_a_result_says_when_its_computing_began(ledger: Ledger, campaign: Campaign) -> None:
-    source = TaskSource(campaign, Identity.fresh([CPU]))
+    source = TaskSource(campaign.worker, Identity.fresh([CPU]))
     Run(source, [CPU], pool_of=InProcessPool).run()
     done = attempts(ledger)
     assert len(done) == TASKS
@@ -284,13 +285,13 @@ def test_only_processes_that_open_the_ledger_here_are_looked_at(
     ledger: Ledger, campaign: Campaign, with_token: bool
 ) -> None:
     """The name of this host is a claim of whoever has a token: a container's, or a liar's."""
-    token = campaign.new_token(Role.WORKER) if with_token else ""
-    mine, gone = campaign.on(terms_of(token)), "1@1@0000"
+    token = campaign.operator.new_token(Role.WORKER) if with_token else ""
+    mine, gone = campaign.worker.on(terms_of(token)), "1@1@0000"
     ledger.enrol("here", platform.node(), gone, terms=terms_of(token))
     held = mine.lease("here", 2, HOUR)
-    [worker] = [each for each in campaign.overview().workers if each.worker_id == "here"]
+    [worker] = [each for each in campaign.reader.overview().workers if each.worker_id == "here"]
     assert (worker.state, worker.ending) == (
         (WorkerState.WORKING, None) if with_token else (WorkerState.ENDED, GONE)
     )
-    campaign.expire_the_dead()
+    campaign.operator.expire_the_dead()
     assert mine.renew(held, HOUR) == ({lease.attempt for lease in held} if with_token else set())

@@ -69,20 +69,20 @@ def take(ledger: Ledger, folder: Path, export: Export) -> Campaign:
 
 def stated(campaign: Campaign) -> Promise | None:
     """What an export promises, but for its draw."""
-    promise = campaign.promise()
+    promise = campaign.reader.promise()
     return None if promise is None else replace(promise, draw="", secret="")
 
 
 def lie_once(campaign: Campaign, worker: str = "a") -> None:
     """Let one worker do everything, and lie about the first task so that no check finds it."""
     lie = forged(0, (PLAN.multiplier << 1) >> PLAN.expectation(0).zero_bits)
-    leases = campaign.lease(worker, TASKS, HOUR)
-    campaign.deliver([delivery(one, lie if one.index == 0 else TRUE[one.index]) for one in leases])
+    leases = campaign.worker.lease(worker, TASKS, HOUR)
+    campaign.worker.deliver([delivery(one, lie if one.index == 0 else TRUE[one.index]) for one in leases])
 
 
 def promised_campaign(ledger: Ledger, share: float = 1.0) -> Campaign:
     campaign = new_campaign(ledger)
-    campaign.raise_share(share)
+    campaign.operator.raise_share(share)
     return campaign
 
 
@@ -172,7 +172,7 @@ def test_a_file_states_a_promise_or_is_as_it_was(ledger: Ledger, tmp_path: Path)
     assert stated == {**bare, "format": WITH_PROMISE, "promise": 0.0}
     campaign = new_campaign(ledger)
     finish(campaign, "a")
-    assert campaign.promise() == read_export(written(tmp_path, campaign.export())).promise == NOTHING
+    assert campaign.reader.promise() == read_export(written(tmp_path, campaign.reader.export())).promise == NOTHING
 
 
 def test_what_is_promised_is_said_in_words() -> None:
@@ -229,21 +229,21 @@ def test_the_honest_promise_is_read(tmp_path: Path) -> None:
 
 def test_an_export_says_who_confirmed_what_and_not_who_they_are(ledger: Ledger, tmp_path: Path) -> None:
     campaign = promised_campaign(ledger)
-    token = campaign.new_token(Role.WORKER)
+    token = campaign.operator.new_token(Role.WORKER)
     ledger.enrol("stranger", "their-host", "1", terms=terms_of(token))
-    campaign.deliver(true_deliveries(with_token(campaign, token).lease("stranger", TASKS, HOUR)))
+    campaign.worker.deliver(true_deliveries(with_token(campaign, token).lease("stranger", TASKS, HOUR)))
     assert stated(campaign) == BROKEN
-    again = campaign.lease("b", TASKS - 1, HOUR)
-    campaign.deliver(true_deliveries(again))
-    early = campaign.export().promise
+    again = campaign.worker.lease("b", TASKS - 1, HOUR)
+    campaign.worker.deliver(true_deliveries(again))
+    early = campaign.reader.export().promise
     assert early is not None
     assert not early.secret
     left = min(ALL - {lease.index for lease in again})
-    campaign.judge([Evaluation(TRUE[left], 0.5, "{}")], "operator", "operating", "1")
+    campaign.operator.judge([Evaluation(TRUE[left], 0.5, "{}")], "operator", "operating", "1")
     confirmed = {**dict.fromkeys(ALL, (0, 1)), left: None}
-    file = written(tmp_path, campaign.export())
+    file = written(tmp_path, campaign.reader.export())
     assert stated(campaign) == Promise(1.0, ALL, confirmed)
-    assert read_export(file).promise == campaign.promise()
+    assert read_export(file).promise == campaign.reader.promise()
     assert exchange.count_of([file])[1].published == COUNT
     with ledger.database.reading() as connection:
         digests = set(connection.scalars(select(Voter.token).where(Voter.token != "")))
@@ -268,7 +268,7 @@ def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> N
     """Into another ledger, and into the same one after `delete`."""
     campaign = promised_campaign(ledger)
     lie_once(campaign)
-    export, file = campaign.trusted_export(), tmp_path / "kept.gz"
+    export, file = campaign.reader.trusted_export(), tmp_path / "kept.gz"
     file.write_bytes(export.content)
     with pytest.raises(Unreplicated):
         exchange.count_of([file])
@@ -277,16 +277,16 @@ def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> N
         new_ledger("sqlite", tmp_path, "other.db") as other,
         pytest.raises(Unreplicated, match=f"0 of {TASKS}"),
     ):
-        exchange.take(other, file)[0].results()
-    campaign.delete(export)
+        exchange.take(other, file)[0].reader.results()
+    campaign.operator.delete(export)
     again, _ = exchange.take(ledger, file)
     assert again.recheck_share == 1.0
     with pytest.raises(Unreplicated, match=f"0 of {TASKS}"):
-        again.results()
+        again.reader.results()
     assert stated(again) == BROKEN
     verdict = [Evaluation(result, 0.5, "{}") for result in TRUE]
-    assert again.judge(verdict, "operator", "operating", "1") == list(range(TASKS))
-    assert again.merged().published == COUNT
+    assert again.operator.judge(verdict, "operator", "operating", "1") == list(range(TASKS))
+    assert again.reader.merged().published == COUNT
     assert stated(again) == Promise(1.0, ALL, dict.fromkeys(ALL))
 
 
@@ -294,8 +294,8 @@ def test_confirmations_in_a_file_are_no_votes(ledger: Ledger, tmp_path: Path) ->
     """Whoever forges a file can state them: results wait here, also in a campaign that the file creates."""
     campaign = take(ledger, tmp_path, export_of(KEPT, lie=3))
     with pytest.raises(Unreplicated, match=f"0 of {TASKS}"):
-        campaign.results()
-    assert campaign.rechecked_tasks() == list(range(TASKS))
+        campaign.reader.results()
+    assert campaign.reader.rechecked_tasks() == list(range(TASKS))
     with ledger.database.reading() as connection:
         detail = connection.scalar(select(Event.detail).where(Event.kind == EventKind.IMPORT))
     assert f"it states: {in_words(KEPT)}, which are no votes here" in str(detail)
@@ -303,10 +303,10 @@ def test_confirmations_in_a_file_are_no_votes(ledger: Ledger, tmp_path: Path) ->
         ledger.enrol(worker, f"host-{worker}", "1")
     finish(campaign, "a")
     with pytest.raises(ConflictingResults):
-        campaign.results()
+        campaign.reader.results()
     finish(campaign, "b")
     finish(campaign, "a")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 @pytest.mark.parametrize("promise", [None, NOTHING, Promise(0.02, frozenset([2]))])
@@ -315,61 +315,65 @@ def test_an_import_keeps_a_larger_share(ledger: Ledger, tmp_path: Path, promise:
     take(ledger, tmp_path, export_of(promise))
     assert ledger.campaign(NAME).recheck_share == 0.5
     with pytest.raises(Unreplicated):
-        campaign.results()
+        campaign.reader.results()
 
 
 def test_an_import_raises_a_smaller_share(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
     """What is done already is drawn then, and what the file draws, even if it brings nothing new."""
     finish(campaign, "a")
-    assert len(campaign.results()) == TASKS
-    export = replace(campaign.export(), promise=Promise(1e-9, frozenset([4])))
+    assert len(campaign.reader.results()) == TASKS
+    export = replace(campaign.reader.export(), promise=Promise(1e-9, frozenset([4])))
     assert take(ledger, tmp_path, export).recheck_share == 1e-9
-    assert campaign.rechecked_tasks() == [4]
+    assert campaign.reader.rechecked_tasks() == [4]
     with pytest.raises(Unreplicated, match="0 of 1 drawn"):
-        campaign.results()
+        campaign.reader.results()
     with ledger.database.reading() as connection:
         [detail] = connection.scalars(select(Event.detail).where(Event.kind == EventKind.IMPORT))
     assert detail.startswith(f"0 of {TASKS} results are new here")
     take(ledger, tmp_path, replace(export, promise=BROKEN))
-    assert campaign.rechecked_tasks() == list(range(TASKS))
+    assert campaign.reader.rechecked_tasks() == list(range(TASKS))
     take(ledger, tmp_path, replace(export, promise=None))
     assert ledger.campaign(NAME).recheck_share == 1.0
     finish(campaign, "b")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_a_campaign_of_files_without_a_promise_records_none(ledger: Ledger, tmp_path: Path) -> None:
     campaign = take(ledger, tmp_path, export_of(None))
-    assert campaign.promise() is None
-    assert campaign.export().to_bytes() == export_of(None).to_bytes()
-    assert campaign.merged().published == COUNT
+    assert campaign.reader.promise() is None
+    assert campaign.reader.export().to_bytes() == export_of(None).to_bytes()
+    assert campaign.reader.merged().published == COUNT
 
 
 def test_a_campaign_is_not_deleted_when_its_export_lacks_its_promise(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
-    before = campaign.trusted_export()
-    campaign.raise_share(1.0)
-    drawn = campaign.trusted_export()
+    before = campaign.reader.trusted_export()
+    campaign.operator.raise_share(1.0)
+    drawn = campaign.reader.trusted_export()
     finish(campaign, "b")
-    for export in (before, drawn, replace(drawn, content=replace(campaign.export(), promise=None).to_bytes())):
+    for export in (
+        before,
+        drawn,
+        replace(drawn, content=replace(campaign.reader.export(), promise=None).to_bytes()),
+    ):
         with pytest.raises(TransactionUndone, match="nothing is deleted"):
-            campaign.delete(export)
-    campaign.delete(campaign.trusted_export())
+            campaign.operator.delete(export)
+    campaign.operator.delete(campaign.reader.trusted_export())
     assert ledger.campaigns() == []
 
 
 def test_a_contested_result_needs_no_promise(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
     """Without a share only what others contradicted is drawn, and a file says who confirmed it."""
-    mine, *_ = campaign.lease("a", TASKS, HOUR)
-    campaign.take_back("for b")
-    [again] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == mine.index]
-    campaign.deliver([delivery(again, forged(again.index))])
-    campaign.deliver(true_deliveries([mine]))
-    campaign.take_back("for c")
+    mine, *_ = campaign.worker.lease("a", TASKS, HOUR)
+    campaign.operator.take_back("for b")
+    [again] = [lease for lease in campaign.worker.lease("b", TASKS, HOUR) if lease.index == mine.index]
+    campaign.worker.deliver([delivery(again, forged(again.index))])
+    campaign.worker.deliver(true_deliveries([mine]))
+    campaign.operator.take_back("for c")
     ledger.enrol("c", "host-c", "1")
     finish(campaign, "c")
-    assert campaign.results() == TRUE
-    export = read_export(written(tmp_path, campaign.export()))
+    assert campaign.reader.results() == TRUE
+    export = read_export(written(tmp_path, campaign.reader.export()))
     assert export.promise == Promise(0.0, frozenset(), {mine.index: (0, 1)})
 
 
@@ -378,7 +382,7 @@ def test_anyone_draws_again_what_a_complete_file_promises(ledger: Ledger, tmp_pa
     campaign = promised_campaign(ledger, 0.5)
     finish(campaign, "a")
     finish(campaign, "b")
-    promise = read_export(written(tmp_path, campaign.export())).promise
+    promise = read_export(written(tmp_path, campaign.reader.export())).promise
     assert promise is not None
     assert promise.drawn == {task for task in ALL if lot(promise.secret, task) < promise.share}
     assert joined_promise([(ALL, promise), (ALL, replace(promise, secret=""))]) == promise
@@ -386,11 +390,11 @@ def test_anyone_draws_again_what_a_complete_file_promises(ledger: Ledger, tmp_pa
     assert other == replace(promise, draw="", secret="")
     less = replace(promise, drawn=promise.drawn - {min(promise.drawn)})
     with pytest.raises(BadExport, match="whose result is not marked as drawn"):
-        read_export(written(tmp_path, replace(campaign.export(), promise=less)))
+        read_export(written(tmp_path, replace(campaign.reader.export(), promise=less)))
 
 
 def test_an_import_is_drawn_by_the_secret_of_its_new_ledger_too(ledger: Ledger, tmp_path: Path) -> None:
     campaign = take(ledger, tmp_path, export_of(Promise(0.5, frozenset([2]))))
     with ledger.database.reading() as connection:
         secret = connection.scalar(select(models.Campaign.secret))
-    assert campaign.rechecked_tasks() == sorted({2} | {task for task in ALL if lot(str(secret), task) < 0.5})
+    assert campaign.reader.rechecked_tasks() == sorted({2} | {task for task in ALL if lot(str(secret), task) < 0.5})

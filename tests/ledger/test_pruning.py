@@ -87,7 +87,7 @@ def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: 
     """A preempted job that comes back, again and again."""
     for number in range(30):
         enrol(ledger, f"w{number}")
-        campaign.release(with_token(campaign, TOKEN).lease(f"w{number}", 1, HOUR))
+        campaign.worker.release(with_token(campaign, TOKEN).lease(f"w{number}", 1, HOUR))
         ledger.leave(f"w{number}", Ending.PREEMPTED, terms_of(TOKEN))
     assert len(workers(ledger)) == 30
 
@@ -121,8 +121,8 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
     enrol(ledger, "direct", token="")
     ledger.leave("ended", Ending.FINISHED, terms_of(TOKEN))
     with_token(campaign, TOKEN).lease("working", 1, 9 * HOUR)
-    campaign.release(with_token(campaign, TOKEN).lease("worked", 1, HOUR))
-    campaign.deliver(true_deliveries(with_token(campaign, TOKEN).lease("delivered", 1, HOUR)))
+    campaign.worker.release(with_token(campaign, TOKEN).lease("worked", 1, HOUR))
+    campaign.worker.deliver(true_deliveries(with_token(campaign, TOKEN).lease("delivered", 1, HOUR)))
     pass_time(ledger, pruning.IDLE_SECONDS - 60)
     enrol(ledger, "fresh")
     left = {"working", "worked", "delivered", "another's", "direct", "fresh"}
@@ -165,7 +165,7 @@ def test_a_voter_whose_result_counts_stays(ledger: Ledger, campaign: Campaign) -
     enrol(ledger, "a")
     ledger.enrol("b", "host-a", "2", terms=terms_of(TOKEN))  # the same voter
     [lease] = with_token(campaign, TOKEN).lease("a", 1, HOUR)
-    campaign.deliver([delivery(lease, forged(lease.index))])
+    campaign.worker.deliver([delivery(lease, forged(lease.index))])
     pass_time(ledger)
     enrol(ledger, "fresh")
     assert workers(ledger) == {"a", "fresh"}
@@ -198,7 +198,7 @@ def client(ledger: Ledger, campaign: Campaign) -> Iterator[Client]:
 
 
 def test_a_server_says_so_and_when_to_ask_again(ledger: Ledger, campaign: Campaign, client: Client) -> None:
-    headers = {"Authorization": f"Bearer {campaign.new_token(Role.WORKER)}"}
+    headers = {"Authorization": f"Bearer {campaign.operator.new_token(Role.WORKER)}"}
     fixed = {"host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
     more = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
     for place in range(21):

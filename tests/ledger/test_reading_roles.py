@@ -61,7 +61,7 @@ def used(address: str, langford: Run) -> set[str]:
     assert langford(*create, "--replicate", "1", "--ledger", address).returncode == 0
     assert langford("run", WAITING, "--ledger", address).returncode == 3
     with Ledger(address) as ledger:
-        ledger.campaign(NAME).new_token(Role.READER)
+        ledger.campaign(NAME).operator.new_token(Role.READER)
         with ledger.database.reading() as connection:
             return {value for place in sorted(HIDDEN) for value in hidden(connection, *place)}
 
@@ -123,7 +123,7 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
     """Who may read the ledger sees it, and shows it, or what follows from it, to the server."""
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger, workers="")
-        ledger.enrol("w", "host-w", "1", terms=terms_of(campaign.new_token(Role.WORKER)))
+        ledger.enrol("w", "host-w", "1", terms=terms_of(campaign.operator.new_token(Role.WORKER)))
         with ask_sql(ledger.database, "SELECT token FROM voter WHERE host = 'host-w'") as answer:
             [(seen,)] = answer.rows
         assert len(seen) == 64
@@ -141,7 +141,7 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
             with pytest.raises(WrongToken):
                 with_token(campaign, token).lease("w", 1, 60.0)
         client.close()
-        assert campaign.progress().attempts == {}
+        assert campaign.reader.progress().attempts == {}
 
 
 def test_the_page_says_what_is_granted() -> None:

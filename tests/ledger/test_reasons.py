@@ -78,37 +78,37 @@ def test_why_a_task_waits(task: TaskFacts, why: str) -> None:
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 def test_a_campaign_explains_what_waits(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.release(campaign.lease("b", 1, HOUR))  # it works for this campaign
-    first, *others = campaign.lease("a", TASKS, HOUR)
-    assert campaign.why(first.index)[0].startswith("leased by a on host-a until ")
-    assert campaign.why() == [
+    campaign.worker.release(campaign.worker.lease("b", 1, HOUR))  # it works for this campaign
+    first, *others = campaign.worker.lease("a", TASKS, HOUR)
+    assert campaign.reader.why(first.index)[0].startswith("leased by a on host-a until ")
+    assert campaign.reader.why() == [
         f"b on host-b: no task is ready: others hold {TASKS} tasks; after a minute it gets a copy of one"
     ]
-    campaign.fail(first, "boom")
-    assert campaign.why(first.index)[0].startswith("ready: the next worker that asks gets it")
+    campaign.worker.fail(first, "boom")
+    assert campaign.reader.why(first.index)[0].startswith("ready: the next worker that asks gets it")
     for _ in range(2):
-        [again] = campaign.lease("a", 1, HOUR)
-        campaign.fail(again, "boom")
-    assert "gets a task when it asks the next time" in campaign.why()[0]
-    campaign.deliver(true_deliveries(others))
+        [again] = campaign.worker.lease("a", 1, HOUR)
+        campaign.worker.fail(again, "boom")
+    assert "gets a task when it asks the next time" in campaign.reader.why()[0]
+    campaign.worker.deliver(true_deliveries(others))
     index = others[0].index
-    assert "not drawn" in campaign.why(index)[0]
+    assert "not drawn" in campaign.reader.why(index)[0]
     let_be_drawn(campaign, index)
-    assert "drawn: it waits for another voter; host-b may do it" in campaign.why(index)[0]
-    [second] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == index]
-    campaign.deliver([delivery(second, forged(index))])
-    assert "contested: it waits for another voter; start a worker" in campaign.why(index)[0]
+    assert "drawn: it waits for another voter; host-b may do it" in campaign.reader.why(index)[0]
+    [second] = [lease for lease in campaign.worker.lease("b", TASKS, HOUR) if lease.index == index]
+    campaign.worker.deliver([delivery(second, forged(index))])
+    assert "contested: it waits for another voter; start a worker" in campaign.reader.why(index)[0]
     with pytest.raises(BadInput, match=f"its tasks are 0 to {TASKS - 1}"):
-        campaign.why(TASKS)
+        campaign.reader.why(TASKS)
 
 
 def test_a_lease_is_refused_for_the_reason_that_is_explained(ledger: Ledger, campaign: Campaign) -> None:
-    token = campaign.new_token(Role.WORKER)
-    mine = campaign.on(terms_of(token))
+    token = campaign.operator.new_token(Role.WORKER)
+    mine = campaign.worker.on(terms_of(token))
     ledger.enrol("theirs", "elsewhere", "1", terms=terms_of(token))
-    campaign.deliver([delivery(lease, TRUE[lease.index]) for lease in campaign.lease("a", 1, HOUR)])
+    campaign.worker.deliver([delivery(lease, TRUE[lease.index]) for lease in campaign.worker.lease("a", 1, HOUR)])
     with ledger.database.writing() as connection:
         connection.execute(update(Token).values(fruitless=MAX_FRUITLESS))
     with pytest.raises(TooManyLeases) as refused:
         mine.lease("theirs", 1, HOUR)
-    assert f"theirs on elsewhere: {refused.value}" in campaign.why()
+    assert f"theirs on elsewhere: {refused.value}" in campaign.reader.why()

@@ -51,7 +51,7 @@ def unreplicated(ledger: Ledger) -> Campaign:
 
 @pytest.fixture
 def campaign(unreplicated: Campaign) -> Campaign:
-    unreplicated.raise_share(1.0)
+    unreplicated.operator.raise_share(1.0)
     return unreplicated
 
 
@@ -81,7 +81,7 @@ def take(ledger: Ledger, results: Iterable[PartialResult]) -> None:
 def judge(campaign: Campaign, indices: Iterable[int]) -> list[int]:
     """What the operator recomputed."""
     verdict = [Evaluation(TRUE[index], 0.5, "{}") for index in indices]
-    return campaign.judge(verdict, str(uuid.uuid4()), "operating", "1")
+    return campaign.operator.judge(verdict, str(uuid.uuid4()), "operating", "1")
 
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
@@ -89,31 +89,31 @@ def test_one_liar_alone_is_not_merged(ledger: Ledger, campaign: Campaign) -> Non
     assert len(lie(campaign, "a")) == TASKS
     assert lie(campaign, start(ledger, "host-a")) == []  # a machine does not confirm itself after a restart
     with pytest.raises(Unreplicated, match=f"0 of {TASKS} drawn results replicated"):
-        campaign.results()
+        campaign.reader.results()
     finish(campaign, "b")
     with pytest.raises(ConflictingResults):
-        campaign.results()
+        campaign.reader.results()
     ledger.enrol("c", "host-c", "1")
     finish(campaign, "c")
-    assert campaign.results() == TRUE
-    assert campaign.replication() == Replication(TASKS, TASKS)
+    assert campaign.reader.results() == TRUE
+    assert campaign.reader.replication() == Replication(TASKS, TASKS)
     with pytest.raises(WorkerDistrusted):
-        campaign.lease("a", 1, HOUR)
+        campaign.worker.lease("a", 1, HOUR)
 
 
 def test_who_is_found_out_loses_its_leases(ledger: Ledger, campaign: Campaign) -> None:
-    first, held = campaign.lease("a", 2, HOUR)
+    first, held = campaign.worker.lease("a", 2, HOUR)
     deliver(campaign, first, forged(first.index))
     for worker in ("b", start(ledger, "host-c")):
-        [again] = [lease for lease in campaign.lease(worker, TASKS, HOUR) if lease.index == first.index]
+        [again] = [lease for lease in campaign.worker.lease(worker, TASKS, HOUR) if lease.index == first.index]
         deliver(campaign, again, TRUE[again.index])
-        campaign.release_worker(worker, "that was all")
-    assert campaign.renew([held], HOUR) == set()
-    assert campaign.standing().tasks == {"done": 1, "ready": TASKS - 1}
+        campaign.operator.release_worker(worker, "that was all")
+    assert campaign.worker.renew([held], HOUR) == set()
+    assert campaign.reader.standing().tasks == {"done": 1, "ready": TASKS - 1}
 
 
 def test_one_token_with_invented_workers_has_one_vote(ledger: Ledger, campaign: Campaign) -> None:
-    token, other = campaign.new_token(Role.WORKER), campaign.new_token(Role.WORKER)
+    token, other = campaign.operator.new_token(Role.WORKER), campaign.operator.new_token(Role.WORKER)
     lies = lie(campaign, start(ledger, "invented-1", token), token)
     assert len(lies) == TASKS
     assert lie(campaign, start(ledger, "invented-2", token), token) == []
@@ -122,11 +122,11 @@ def test_one_token_with_invented_workers_has_one_vote(ledger: Ledger, campaign: 
     assert set(events(campaign, true_deliveries(leases))) == {EventKind.CONFLICT}
     assert lie(campaign, start(ledger, "invented-3", token), token) == []
     finish(campaign, "b")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_a_worker_keeps_to_the_token_with_which_it_enrolled(ledger: Ledger, campaign: Campaign) -> None:
-    token, other = campaign.new_token(Role.WORKER), campaign.new_token(Role.WORKER)
+    token, other = campaign.operator.new_token(Role.WORKER), campaign.operator.new_token(Role.WORKER)
     worker = start(ledger, "host", token)
     for shown in ("", other):
         with pytest.raises(WrongToken):
@@ -140,42 +140,42 @@ def test_an_import_that_was_found_wrong_is_evaluated_again(ledger: Ledger, unrep
     campaign = unreplicated
     take(ledger, [forged(index) for index in range(TASKS)])
     judge(campaign, [0])
-    assert len(campaign.results()) == TASKS  # nothing waited for a decision: it changed nothing
-    campaign.question([0])
+    assert len(campaign.reader.results()) == TASKS  # nothing waited for a decision: it changed nothing
+    campaign.operator.question([0])
     assert judge(campaign, [0, 1]) == [0]
-    campaign.question([1])
+    campaign.operator.question([1])
     finish(campaign, "a")
-    assert campaign.results()[1] == TRUE[1]
-    campaign.raise_share(1.0)
+    assert campaign.reader.results()[1] == TRUE[1]
+    campaign.operator.raise_share(1.0)
     finish(campaign, "a")
     with pytest.raises(ConflictingResults):  # one against the file
-        campaign.results()
+        campaign.reader.results()
     finish(campaign, "b")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_a_confirmation_by_a_worker_that_loses_trust_is_taken_back(ledger: Ledger, campaign: Campaign) -> None:
     """Two liars confirm each other; when one is found out elsewhere, what it confirmed is asked for again."""
-    first, second, *rest = campaign.lease("a", TASKS, HOUR)
-    campaign.release(rest)
+    first, second, *rest = campaign.worker.lease("a", TASKS, HOUR)
+    campaign.worker.release(rest)
     events(campaign, [delivery(first, forged(first.index))])
     events(campaign, true_deliveries([second]))
     for worker in ("x", "y"):
         ledger.enrol(worker, f"host-{worker}", "1")
-    again = {lease.index: lease for lease in campaign.lease("x", 2, HOUR)}
+    again = {lease.index: lease for lease in campaign.worker.lease("x", 2, HOUR)}
     events(campaign, [delivery(again[first.index], forged(first.index))])
-    assert campaign.replication() == Replication(2, 1)
+    assert campaign.reader.replication() == Replication(2, 1)
     events(campaign, [delivery(again[second.index], forged(second.index))])
-    [third] = campaign.lease("y", 1, HOUR)
+    [third] = campaign.worker.lease("y", 1, HOUR)
     assert third.index == second.index
     events(campaign, true_deliveries([third]))  # x is found out: its confirmation of the first is void
-    assert campaign.replication() == Replication(2, 1)
-    assert campaign.rechecked_tasks() == [first.index]
+    assert campaign.reader.replication() == Replication(2, 1)
+    assert campaign.reader.rechecked_tasks() == [first.index]
     finish(campaign, "y")
     finish(campaign, "b")
-    assert campaign.progress().conflicts == 0
+    assert campaign.reader.progress().conflicts == 0
     finish(campaign, "y")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_rechecks_are_no_more_than_asked_for_and_those_in_doubt_come_first(
@@ -183,9 +183,9 @@ def test_rechecks_are_no_more_than_asked_for_and_those_in_doubt_come_first(
 ) -> None:
     lies = lie(campaign, "a")
     judge(campaign, lies[:1])  # the others are those of a liar
-    campaign.question(lies[:1])
-    assert [lease.index for lease in campaign.lease("b", 1, HOUR)] == lies[:1]
-    assert len(campaign.lease("b", 2, HOUR)) == 2
+    campaign.operator.question(lies[:1])
+    assert [lease.index for lease in campaign.worker.lease("b", 1, HOUR)] == lies[:1]
+    assert len(campaign.worker.lease("b", 2, HOUR)) == 2
 
 
 def test_a_result_that_is_exchanged_takes_all_that_belongs_to_it(ledger: Ledger, campaign: Campaign) -> None:
@@ -201,9 +201,9 @@ def test_a_result_that_is_exchanged_takes_all_that_belongs_to_it(ledger: Ledger,
             return dict(connection.execute(query).mappings().one())
 
     for number, (worker, result) in enumerate({"a": wrong, "b": true, "c": true}.items()):
-        [lease] = [lease for lease in campaign.lease(worker, TASKS, HOUR) if lease.index == 0]
-        campaign.deliver([delivery(lease, result, 1.0 + number, f'{{"kernels": "{worker}"}}')])
-        campaign.release_worker(worker, "that was all")
+        [lease] = [lease for lease in campaign.worker.lease(worker, TASKS, HOUR) if lease.index == 0]
+        campaign.worker.deliver([delivery(lease, result, 1.0 + number, f'{{"kernels": "{worker}"}}')])
+        campaign.operator.release_worker(worker, "that was all")
         if worker == "a":
             with ledger.database.writing() as connection:
                 connection.execute(update(Result).values(accepted=Result.accepted - 60))
@@ -219,17 +219,17 @@ def test_liars_do_not_block_the_merge_for_ever(ledger: Ledger, campaign: Campaig
     """Each tells lies of its own, so that no two agree; honest work and, in ties, the operator end it."""
     for number in range(liars):
         worker = start(ledger, f"liar-{number}")
-        while leases := campaign.lease(worker, TASKS, HOUR):
+        while leases := campaign.worker.lease(worker, TASKS, HOUR):
             lies = [forged(lease.index, number + 1) for lease in leases]
             events(campaign, [delivery(lease, wrong) for lease, wrong in zip(leases, lies, strict=True)])
     for host in ("x", "y", "z"):
         finish(campaign, start(ledger, host))
-    if campaign.rechecked_tasks():
+    if campaign.reader.rechecked_tasks():
         with pytest.raises(ConflictingResults, match="tie"):
-            campaign.results()
-        judge(campaign, campaign.rechecked_tasks())
+            campaign.reader.results()
+        judge(campaign, campaign.reader.rechecked_tasks())
         finish(campaign, start(ledger, "x"))
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
@@ -238,7 +238,12 @@ def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign, tmp_path: Path) -
         secret = connection.scalar(text("SELECT secret FROM campaign"))
     assert len(secret) == 64
     finish(campaign, "a")
-    told = [campaign.record, campaign.task_records(), campaign.progress(), campaign.export().to_bytes()]
+    told = [
+        campaign.record,
+        campaign.reader.task_records(),
+        campaign.reader.progress(),
+        campaign.reader.export().to_bytes(),
+    ]
     assert secret not in repr(told)
     another = ledger.create_campaign("other", KEY, PLAN.work.tolist())
     with ledger.database.reading() as connection:
@@ -249,29 +254,29 @@ def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign, tmp_path: Path) -
 def test_rechecks_are_found_again_whatever_happens_to_them(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
     for deed in ("release", "expire", "fail", "die"):
-        leases = campaign.lease(start(ledger, "host-b"), TASKS, -1 if deed == "expire" else HOUR)
+        leases = campaign.worker.lease(start(ledger, "host-b"), TASKS, -1 if deed == "expire" else HOUR)
         assert len(leases) == TASKS, deed
         if deed == "release":
-            campaign.release(leases)
+            campaign.worker.release(leases)
         if deed == "fail":
-            assert not any(campaign.fail(lease, "boom") for lease in leases)
+            assert not any(campaign.worker.fail(lease, "boom") for lease in leases)
         if deed == "die":
-            assert not any(campaign.die(lease, "killed") for lease in leases)
+            assert not any(campaign.worker.die(lease, "killed") for lease in leases)
     with pytest.raises(Unreplicated):
-        campaign.results()
+        campaign.reader.results()
     finish(campaign, start(ledger, "host-b"))
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_what_the_operator_recomputed_decides_only_what_waits(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
     assert judge(campaign, [3]) == [3]
-    assert campaign.replication() == Replication(TASKS, 1)
+    assert campaign.reader.replication() == Replication(TASKS, 1)
     finish(campaign, "b")
-    before = campaign.progress()
+    before = campaign.reader.progress()
     assert judge(campaign, range(TASKS)) == []
-    assert campaign.progress() == before
-    assert campaign.results() == TRUE
+    assert campaign.reader.progress() == before
+    assert campaign.reader.results() == TRUE
 
 
 def test_questions_by_worker_and_by_kernels(ledger: Ledger, unreplicated: Campaign) -> None:
@@ -280,54 +285,54 @@ def test_questions_by_worker_and_by_kernels(ledger: Ledger, unreplicated: Campai
     full = "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b"
     ledger.enrol(full, "host-f", "1")
     for worker, count in (("a", 3), ("g", 3), (full, 1), ("b", TASKS)):
-        leases = campaign.lease(worker, count, HOUR)
+        leases = campaign.worker.lease(worker, count, HOUR)
         provenance = '{"kernels": "cafe"}' if worker == "b" else "{}"
-        campaign.deliver([delivery(lease, TRUE[lease.index], provenance=provenance) for lease in leases])
-    assert campaign.question(kernels="caf") == []
-    by_worker = campaign.question(worker="a")
-    by_host = campaign.question(worker="host-g")
-    by_short_name = campaign.question(worker=full[:8])  # as tables show it
-    by_provenance = campaign.question(kernels="cafe")
+        campaign.worker.deliver([delivery(lease, TRUE[lease.index], provenance=provenance) for lease in leases])
+    assert campaign.operator.question(kernels="caf") == []
+    by_worker = campaign.operator.question(worker="a")
+    by_host = campaign.operator.question(worker="host-g")
+    by_short_name = campaign.operator.question(worker=full[:8])  # as tables show it
+    by_provenance = campaign.operator.question(kernels="cafe")
     assert tuple(map(len, (by_worker, by_host, by_short_name, by_provenance))) == (3, 3, 1, TASKS - 7)
-    assert campaign.question(kernels="feed") == []  # in question already
+    assert campaign.operator.question(kernels="feed") == []  # in question already
     with pytest.raises(UntrustedResults, match=f"{TASKS} results"):
-        campaign.results()
+        campaign.reader.results()
     finish(campaign, "a")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_one_result_in_question_is_one(campaign: Campaign) -> None:
     finish(campaign, "a")
-    assert campaign.question([0]) == [0]
+    assert campaign.operator.question([0]) == [0]
     with pytest.raises(UntrustedResults, match=f"^1 result of {campaign.name} is in question"):
-        campaign.results()
+        campaign.reader.results()
 
 
 def test_a_wrong_accepted_result_is_replaced(ledger: Ledger, campaign: Campaign) -> None:
     """A way back from a lie that two believed."""
     lie(campaign, "a")
     lie(campaign, "b")
-    assert campaign.results() == [forged(index) for index in range(TASKS)]
-    campaign.question(list(range(TASKS)))
+    assert campaign.reader.results() == [forged(index) for index in range(TASKS)]
+    campaign.operator.question(list(range(TASKS)))
     with pytest.raises(UntrustedResults):
-        campaign.results()
+        campaign.reader.results()
     for host in ("x", "y"):
         finish(campaign, start(ledger, host))
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_no_more_results_are_being_rechecked_than_wait(ledger: Ledger, campaign: Campaign) -> None:
     """A keeper would count workers that nothing waits for; here the operator decides while they work."""
     finish(campaign, "a")
-    campaign.lease("b", TASKS, HOUR)
+    campaign.worker.lease("b", TASKS, HOUR)
     judge(campaign, range(1, TASKS))
-    standing = campaign.standing()
+    standing = campaign.reader.standing()
     assert (standing.rechecks, standing.rechecking) == (1, 1)
 
 
 def test_one_attempt_does_not_fill_the_ledger(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
-    [lease] = campaign.lease("b", 1, HOUR)
+    [lease] = campaign.worker.lease("b", 1, HOUR)
     for times in range(1, 8):
         assert deliver(campaign, lease, forged(lease.index, times)) is EventKind.CONFLICT
     with ledger.database.reading() as connection:
@@ -341,7 +346,7 @@ def draw(campaign: Campaign, secret: str = "a") -> set[int]:
     """Let tasks be drawn by a certain secret; the tasks."""
     with campaign.database.writing() as connection:
         connection.execute(update(models.Campaign).values(secret=secret))
-    campaign.raise_share(DRAWN)
+    campaign.operator.raise_share(DRAWN)
     drawn = {index for index in range(TASKS) if lot(secret, index) < DRAWN}
     assert 0 < len(drawn) < TASKS
     return drawn
@@ -352,16 +357,16 @@ def test_tasks_are_drawn_by_the_secret_whoever_evaluates_them(unreplicated: Camp
     """Before and after they are evaluated, by whom is all the same."""
     campaign, drawn = unreplicated, set[int]()
     drawn = draw(campaign) if before else drawn
-    leases = {worker: campaign.lease(worker, TASKS // 2, HOUR) for worker in "ab"}
+    leases = {worker: campaign.worker.lease(worker, TASKS // 2, HOUR) for worker in "ab"}
     for held in leases.values():
-        campaign.deliver(true_deliveries(held))
+        campaign.worker.deliver(true_deliveries(held))
     drawn = drawn or draw(campaign)
-    assert campaign.rechecked_tasks() == sorted(drawn)
-    campaign.raise_share(DRAWN / 2)
+    assert campaign.reader.rechecked_tasks() == sorted(drawn)
+    campaign.operator.raise_share(DRAWN / 2)
     assert campaign.recheck_share == DRAWN
     finish(campaign, "a")
     finish(campaign, "b")
-    assert campaign.replication() == Replication(len(drawn), len(drawn))
+    assert campaign.reader.replication() == Replication(len(drawn), len(drawn))
 
 
 def at(campaign: Campaign, ledger: Ledger, host: str, token: str, results: Iterable[PartialResult]) -> list[int]:
@@ -369,7 +374,7 @@ def at(campaign: Campaign, ledger: Ledger, host: str, token: str, results: Itera
     mine, worker, known = with_token(campaign, token), start(ledger, host, token), {r.index: r for r in results}
     held = mine.lease(worker, TASKS, HOUR)
     chosen = [lease for lease in held if lease.index in known]
-    events(mine, [delivery(lease, known[lease.index]) for lease in chosen])
+    mine.deliver([delivery(lease, known[lease.index]) for lease in chosen])
     mine.release([lease for lease in held if lease.index not in known])
     return sorted(lease.index for lease in held)
 
@@ -377,22 +382,22 @@ def at(campaign: Campaign, ledger: Ledger, host: str, token: str, results: Itera
 def test_whose_results_were_wrong_once_has_all_of_them_confirmed(ledger: Ledger, unreplicated: Campaign) -> None:
     """Of the token, whatever its hosts are called, before and after; of no other token on the same host."""
     campaign, drawn = unreplicated, draw(unreplicated)
-    tokens = {name: campaign.new_token(Role.WORKER) for name in ("liar", "friend", "other")}
+    tokens = {name: campaign.operator.new_token(Role.WORKER) for name in ("liar", "friend", "other")}
     caught = min(drawn)
     sure = [index for index in range(TASKS) if index not in drawn]
     at(campaign, ledger, "one", tokens["liar"], [forged(caught)])
     at(campaign, ledger, "two", tokens["liar"], [TRUE[sure[0]]])
     at(campaign, ledger, "one", tokens["friend"], [TRUE[sure[1]]])
-    assert campaign.rechecked_tasks() == [caught]
+    assert campaign.reader.rechecked_tasks() == [caught]
     at(campaign, ledger, "one", tokens["friend"], [TRUE[caught]])
     at(campaign, ledger, "one", tokens["other"], [TRUE[caught]])
-    assert campaign.rechecked_tasks() == [sure[0]]
+    assert campaign.reader.rechecked_tasks() == [sure[0]]
     at(campaign, ledger, "three", tokens["liar"], [TRUE[sure[2]]])
     at(campaign, ledger, "one", tokens["friend"], [TRUE[sure[3]]])
-    assert campaign.rechecked_tasks() == sorted([sure[0], sure[2]])
+    assert campaign.reader.rechecked_tasks() == sorted([sure[0], sure[2]])
     at(campaign, ledger, "one", tokens["friend"], TRUE)
     finish(campaign, "a")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
@@ -401,17 +406,17 @@ def test_an_enemy_with_the_names_of_honest_hosts_blocks_nobody(
     ledger: Ledger, campaign: Campaign, revoked: bool
 ) -> None:
     """Two honest hosts, one with a token and one without, finish; also when the enemy is revoked."""
-    enemy, honest = campaign.new_token(Role.WORKER), campaign.new_token(Role.WORKER)
+    enemy, honest = campaign.operator.new_token(Role.WORKER), campaign.operator.new_token(Role.WORKER)
     lies = [forged(index) for index in range(TASKS)]
     half = TASKS // 2
     at(campaign, ledger, "host-a", enemy, lies[:half])
     at(campaign, ledger, "here", enemy, lies[half:])
     if revoked:
-        campaign.revoke(enemy)
+        campaign.operator.revoke(enemy)
     for _ in range(2):
         finish(campaign, "a")
         at(campaign, ledger, "here", honest, TRUE)
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_votes_of_who_was_found_wrong_bar_nobody(ledger: Ledger, campaign: Campaign) -> None:
@@ -420,17 +425,17 @@ def test_votes_of_who_was_found_wrong_bar_nobody(ledger: Ledger, campaign: Campa
     assert judge(campaign, [0]) == [0]
     assert at(campaign, ledger, "host-a", "", TRUE) == [*range(1, TASKS)]
     finish(campaign, "b")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def test_results_of_a_revoked_token_stay_and_confirm_nothing(ledger: Ledger, unreplicated: Campaign) -> None:
     campaign, drawn = unreplicated, draw(unreplicated)
-    token = campaign.new_token(Role.WORKER)
+    token = campaign.operator.new_token(Role.WORKER)
     at(campaign, ledger, "theirs", token, TRUE)
     at(campaign, ledger, "host-a", "", TRUE)
-    assert campaign.results() == TRUE
-    assert campaign.revoke(token) == 1
-    assert campaign.rechecked_tasks() == sorted(drawn)
+    assert campaign.reader.results() == TRUE
+    assert campaign.operator.revoke(token) == 1
+    assert campaign.reader.rechecked_tasks() == sorted(drawn)
     assert at(campaign, ledger, "host-a", "", TRUE) == []
     finish(campaign, "b")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE

@@ -78,14 +78,14 @@ def accept(connection: Connection, campaign: Campaign, lies: bool, *leases: obje
 @pytest.mark.parametrize("late", [False, True])
 def test_a_distrust_that_commits_while_a_result_is_accepted(campaign: Campaign, other: Other, late: bool) -> None:
     """The liar's late result and the votes against it meet; both orders end in a recheck of the result."""
-    caught, hidden = campaign.lease("a", 2, -1 if late else HOUR)
+    caught, hidden = campaign.worker.lease("a", 2, -1 if late else HOUR)
     if late:
-        campaign.release(campaign.lease("b", 2, HOUR))
+        campaign.worker.release(campaign.worker.lease("b", 2, HOUR))
     events(campaign, [delivery(caught, forged(caught.index))])
     let_be_drawn(campaign, caught.index)
-    [second] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == caught.index]
+    [second] = [lease for lease in campaign.worker.lease("b", TASKS, HOUR) if lease.index == caught.index]
     events(campaign, true_deliveries([second]))
-    [third] = [lease for lease in campaign.lease("c", TASKS, HOUR) if lease.index == caught.index]
+    [third] = [lease for lease in campaign.worker.lease("c", TASKS, HOUR) if lease.index == caught.index]
     with campaign.database.writing() as connection:
         accept(connection, campaign, True, hidden)
         verdict = other(lambda mine: events(mine, true_deliveries([third])))
@@ -95,34 +95,34 @@ def test_a_distrust_that_commits_while_a_result_is_accepted(campaign: Campaign, 
             with pytest.raises(NotYet):
                 verdict.result(MOMENT)
     verdict.result(20)
-    assert campaign.rechecked_tasks() == [hidden.index]
+    assert campaign.reader.rechecked_tasks() == [hidden.index]
     with pytest.raises(WorkerDistrusted):
-        campaign.lease("a", 1, HOUR)
+        campaign.worker.lease("a", 1, HOUR)
     with pytest.raises(UntrustedResults):
-        campaign.results()
+        campaign.reader.results()
     for worker in "bc":
-        campaign.release_worker(worker, "")
+        campaign.operator.release_worker(worker, "")
     finish(campaign, "d")
     finish(campaign, "b")
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
     assert settled_again(campaign)
 
 
 def test_a_result_that_is_accepted_while_a_distrust_commits(campaign: Campaign, other: Other) -> None:
-    caught, hidden = campaign.lease("a", 2, -1)
-    campaign.release(campaign.lease("b", 2, HOUR))
+    caught, hidden = campaign.worker.lease("a", 2, -1)
+    campaign.worker.release(campaign.worker.lease("b", 2, HOUR))
     events(campaign, [delivery(caught, forged(caught.index))])
     let_be_drawn(campaign, caught.index)
-    events(campaign, true_deliveries(campaign.lease("b", 1, HOUR)))
+    events(campaign, true_deliveries(campaign.worker.lease("b", 1, HOUR)))
     [liar] = _voters(campaign, "host-a")
     with campaign.database.writing() as connection:
         transitions.one_at_a_time(Transaction(connection, campaign.campaign_id))
         connection.execute(text("UPDATE voter SET distrusted = 1 WHERE id = :id"), {"id": liar})
         other(lambda mine: events(mine, [delivery(hidden, forged(hidden.index))])).result(20)
-    assert campaign.rechecked_tasks() == sorted([caught.index, hidden.index])
+    assert campaign.reader.rechecked_tasks() == sorted([caught.index, hidden.index])
     for worker in "bd":
         finish(campaign, worker)
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 def _voters(campaign: Campaign, host: str) -> list[int]:
@@ -132,8 +132,8 @@ def _voters(campaign: Campaign, host: str) -> list[int]:
 
 
 def test_two_votes_at_the_same_moment_count_each_other(campaign: Campaign, other: Other) -> None:
-    campaign.raise_share(1.0)
-    held = {worker: campaign.lease(worker, TASKS, -1) for worker in "abc"}
+    campaign.operator.raise_share(1.0)
+    held = {worker: campaign.worker.lease(worker, TASKS, -1) for worker in "abc"}
     leases = {worker: min(several, key=lambda lease: lease.index) for worker, several in held.items()}
     assert {lease.index for lease in leases.values()} == {0}
     events(campaign, [delivery(leases["a"], forged(leases["a"].index))])
@@ -143,7 +143,7 @@ def test_two_votes_at_the_same_moment_count_each_other(campaign: Campaign, other
         with pytest.raises(NotYet):
             third.result(MOMENT)
     third.result(20)
-    assert campaign.progress().conflicts == 0
+    assert campaign.reader.progress().conflicts == 0
     assert _voters(campaign, "host-a") == []
     assert settled_again(campaign)
 
@@ -153,19 +153,19 @@ def test_a_share_that_changes_while_a_result_is_accepted(
     campaign: Campaign, other: Other, share_first: bool
 ) -> None:
     """The result is drawn by the new share, whichever of the two comes first."""
-    [lease] = campaign.lease("a", 1, HOUR)
+    [lease] = campaign.worker.lease("a", 1, HOUR)
     with campaign.database.writing() as connection:
         if share_first:
             draw.raise_share(Transaction(connection, campaign.campaign_id), campaign.record, 1.0)
             later = other(lambda mine: events(mine, true_deliveries([lease])))
         else:
             accept(connection, campaign, False, lease)
-            later = other(lambda mine: mine.raise_share(1.0))
+            later = other(lambda mine: mine.operator.raise_share(1.0))
         with pytest.raises(NotYet):
             later.result(MOMENT)
     later.result(20)
-    assert campaign.rechecked_tasks() == [lease.index]
-    assert [again.index for again in campaign.lease("b", 1, HOUR)] == [lease.index]
+    assert campaign.reader.rechecked_tasks() == [lease.index]
+    assert [again.index for again in campaign.worker.lease("b", 1, HOUR)] == [lease.index]
 
 
 @pytest.mark.exhaustive
@@ -187,11 +187,11 @@ def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign
                         fresh = str(uuid.uuid4())
                         own.enrol(fresh, f"machine-{number}", "1")
                         worker = fresh
-                    leases = mine.lease(worker, chance.randint(1, 4), chance.choice([-1, HOUR]))
+                    leases = mine.worker.lease(worker, chance.randint(1, 4), chance.choice([-1, HOUR]))
                     told = [forged(each.index, lies) if lies else TRUE[each.index] for each in leases]
                     events(mine, [delivery(each, result) for each, result in zip(leases, told, strict=True)])
                     if number == 5 and chance.random() < 0.2:
-                        mine.raise_share(chance.choice([0.0, 0.5, 1.0]))
+                        mine.operator.raise_share(chance.choice([0.0, 0.5, 1.0]))
                 except WorkerDistrusted:
                     assert lies
                     worker = ""
@@ -201,12 +201,12 @@ def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(6)))
-    campaign.raise_share(1.0)
+    campaign.operator.raise_share(1.0)
     with campaign.database.writing() as connection:
         connection.execute(text("UPDATE attempt SET deadline = 0 WHERE ended IS NULL"))
     for host in ("x", "y", "z", "x", "y", "z"):
         worker = str(uuid.uuid4())
         ledger.enrol(worker, host, "1")
         finish(campaign, worker)
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
     assert settled_again(campaign)

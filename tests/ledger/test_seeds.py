@@ -65,7 +65,7 @@ def test_a_ledger_keeps_campaigns_of_two_seeds_apart(ledger: Ledger, tmp_path: P
         assert campaign.key == key
         assert events == [None] * len(campaign.plan.tasks)
     assert [campaign.key for campaign in ledger.campaigns()] == [KEY, DEFAULT]
-    assert {campaign.merged().arrangements for campaign in ledger.campaigns()} == {arrangements(PROBLEM)}
+    assert {campaign.reader.merged().arrangements for campaign in ledger.campaigns()} == {arrangements(PROBLEM)}
     with pytest.raises(CampaignMismatch, match="with seed 7"):
         ledger.create_campaign(KEY.name, DEFAULT, plan_of(DEFAULT).work.tolist())
     with pytest.raises(CampaignMismatch, match="join exports of one campaign"):
@@ -76,12 +76,12 @@ def test_a_campaigns_advice_names_its_seed(ledger: Ledger) -> None:
     campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
     for worker in "ab":
         ledger.enrol(worker, "host", "1")
-    [lease] = campaign.lease("a", 1, 60)
+    [lease] = campaign.worker.lease("a", 1, 60)
     right = plan_of(KEY).evaluate(lease.index)
-    campaign.deliver([delivery(lease, right)])
-    campaign.deliver([delivery(lease, replace(right, value=right.value + 1, residue=right.residue + 1))])
+    campaign.worker.deliver([delivery(lease, right)])
+    campaign.worker.deliver([delivery(lease, replace(right, value=right.value + 1, residue=right.residue + 1))])
     with pytest.raises(ConflictingResults, match="--method shifted --depth 4 --seed 7 --name mine"):
-        campaign.results()
+        campaign.reader.results()
 
 
 @given(st.integers(0, MAX_SEED))
@@ -120,7 +120,7 @@ def test_a_result_on_its_way_belongs_to_one_seed() -> None:
 def test_a_server_says_which_seed(ledger: Ledger) -> None:
     campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
     client = Client(server.application(ledger, ["mine"]))
-    headers = {"Authorization": f"Bearer {campaign.new_token(Role.READER)}"}
+    headers = {"Authorization": f"Bearer {campaign.operator.new_token(Role.READER)}"}
     told = converted(client.get("/campaigns/mine", headers=headers).json(), CampaignInfo)
     client.close()
     assert told.key == KEY

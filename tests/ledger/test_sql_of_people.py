@@ -52,8 +52,8 @@ def finished(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
         ledger.enrol("c", "host-c", "1")
-        while leases := campaign.lease("c", TASKS, HOUR):
-            campaign.deliver(true_deliveries(leases))
+        while leases := campaign.worker.lease("c", TASKS, HOUR):
+            campaign.worker.deliver(true_deliveries(leases))
         yield ledger.database
 
 
@@ -230,11 +230,11 @@ def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> No
     """Two leases expire; for one of them the result comes all the same."""
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
-        late, _ = campaign.lease("a", 2, HOUR)
+        late, _ = campaign.worker.lease("a", 2, HOUR)
         with ledger.database.writing() as connection:
             connection.execute(update(Attempt).values(deadline=Attempt.granted - 1, computed=1.0))
-        campaign.lease("b", 1, HOUR)
-        campaign.deliver(true_deliveries([late]))
+        campaign.worker.lease("b", 1, HOUR)
+        campaign.worker.deliver(true_deliveries([late]))
         hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "worker_overview")}
     assert hosts["host-a"] == (1, 1)
 
@@ -247,11 +247,11 @@ def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:
 def test_disagreements_name_both_values(tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
-        campaign.raise_share(1.0)
-        [lease] = campaign.lease("a", 1, HOUR)
+        campaign.operator.raise_share(1.0)
+        [lease] = campaign.worker.lease("a", 1, HOUR)
         deliver(campaign, lease, forged(lease.index))
-        [again] = [one for one in campaign.lease("b", TASKS, HOUR) if one.index == lease.index]
-        campaign.deliver(true_deliveries([again]))
+        [again] = [one for one in campaign.worker.lease("b", TASKS, HOUR) if one.index == lease.index]
+        campaign.worker.deliver(true_deliveries([again]))
         [row] = rows_of(ledger.database, "disagreements")
     assert (row["accepted_host"], row["other_host"], row["doubt"]) == ("host-a", "host-b", "conflict")
     assert row["accepted_value"] == str(forged(lease.index).value) != row["other_value"]

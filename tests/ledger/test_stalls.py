@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import select, update
 
-from db import Campaign, Credential, Ledger
+from db import Campaign, Credential, Ledger, WorkerCampaign
 from db.schema.models import Attempt, Event, Worker
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 from db.work.leases import COPY_SECONDS
@@ -28,10 +28,10 @@ def campaign(ledger: Ledger) -> Campaign:
 
 def dies(campaign: Campaign, worker: str, index: int, reason: str = "killed by SIGSEGV") -> bool | None:
     """Let the process of a worker die on a task; whether it was set aside, None when the worker does not get it."""
-    leases = {lease.index: lease for lease in campaign.lease(worker, TASKS, HOUR)}
+    leases = {lease.index: lease for lease in campaign.worker.lease(worker, TASKS, HOUR)}
     deadly = leases.pop(index, None)
-    campaign.release(leases.values())
-    return None if deadly is None else campaign.die(deadly, reason)
+    campaign.worker.release(leases.values())
+    return None if deadly is None else campaign.worker.die(deadly, reason)
 
 
 def reasons(campaign: Campaign) -> list[tuple[int, str]]:
@@ -46,41 +46,41 @@ def reasons(campaign: Campaign) -> list[tuple[int, str]]:
 
 
 def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> None:
-    rest = campaign.lease("one", TASKS - 1, HOUR)
+    rest = campaign.worker.lease("one", TASKS - 1, HOUR)
     index = ({*range(TASKS)} - {lease.index for lease in rest}).pop()
     assert [dies(campaign, "two", index, f"death {k}") for k in (1, 2, 3, 4)] == [False, False, True, None]
     assert reasons(campaign) == [
         (index, "3 attempts failed or ended their process, by two on host (last: death 3)")
     ]
-    assert {task.failures for task in campaign.task_records()} == {0}
-    assert campaign.progress().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
-    assert campaign.reopen() == 1
+    assert {task.failures for task in campaign.reader.task_records()} == {0}
+    assert campaign.reader.progress().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
+    assert campaign.operator.reopen() == 1
     # It counts anew, also for the host on which it failed three times.
     assert [dies(campaign, "two", index) for _ in range(4)] == [False, False, True, None]
 
 
 def test_a_death_of_the_process_is_no_failure_of_what_it_held_besides(campaign: Campaign) -> None:
     for _ in range(4):
-        first, *others = campaign.lease("one", TASKS, HOUR)
-        assert campaign.die(first, "killed") is False
-        campaign.release(others, Outcome.PREEMPTED)
-    assert campaign.progress().tasks == {TaskState.READY: TASKS}
+        first, *others = campaign.worker.lease("one", TASKS, HOUR)
+        assert campaign.worker.die(first, "killed") is False
+        campaign.worker.release(others, Outcome.PREEMPTED)
+    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
 
 
 def test_a_deadly_task_comes_last_where_it_killed(campaign: Campaign) -> None:
-    deadly = campaign.lease("one", 2, HOUR)
+    deadly = campaign.worker.lease("one", 2, HOUR)
     for lease in deadly:
-        campaign.die(lease, "killed")
-    granted = campaign.lease("two", TASKS, HOUR)
+        campaign.worker.die(lease, "killed")
+    granted = campaign.worker.lease("two", TASKS, HOUR)
     assert not {lease.index for lease in deadly} & {lease.index for lease in granted}
     # One at a time: a process that dies takes what it holds besides with it.
-    assert [len(campaign.lease("one", TASKS, HOUR)) for _ in range(3)] == [1, 1, 0]
+    assert [len(campaign.worker.lease("one", TASKS, HOUR)) for _ in range(3)] == [1, 1, 0]
 
 
 def test_where_there_are_several_hosts_it_must_kill_on_two(campaign: Campaign) -> None:
-    [third] = campaign.lease("third", 1, HOUR)
-    present, *_ = campaign.lease("elsewhere", TASKS - 2, HOUR)
-    index = ({*range(TASKS)} - {task.index for task in campaign.task_records("leased")}).pop()
+    [third] = campaign.worker.lease("third", 1, HOUR)
+    present, *_ = campaign.worker.lease("elsewhere", TASKS - 2, HOUR)
+    index = ({*range(TASKS)} - {task.index for task in campaign.reader.task_records("leased")}).pop()
     assert [dies(campaign, "one", index) for _ in range(4)] == [False, False, False, None]
     assert dies(campaign, "elsewhere", index, "the last death") is True
     assert reasons(campaign) == [
@@ -90,60 +90,60 @@ def test_where_there_are_several_hosts_it_must_kill_on_two(campaign: Campaign) -
             "(last: the last death)",
         )
     ]
-    assert campaign.renew([present, third], HOUR) == {present.attempt, third.attempt}
+    assert campaign.worker.renew([present, third], HOUR) == {present.attempt, third.attempt}
 
 
 def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campaign) -> None:
-    others = campaign.lease("elsewhere", TASKS - 1, HOUR)
+    others = campaign.worker.lease("elsewhere", TASKS - 1, HOUR)
     index = ({*range(TASKS)} - {lease.index for lease in others}).pop()
     assert [dies(campaign, "one", index) for _ in range(3)] == [False, False, False]
-    campaign.deliver(true_deliveries(others))
-    assert not campaign.lease("one", TASKS, HOUR)
+    campaign.worker.deliver(true_deliveries(others))
+    assert not campaign.worker.lease("one", TASKS, HOUR)
     assert not reasons(campaign)  # the other host may come back
     with campaign.database.writing() as connection:
         connection.execute(
             update(Worker).where(Worker.id == "elsewhere").values(last_seen=Worker.last_seen - PRESENCE_SECONDS)
         )
-    assert not campaign.lease("one", TASKS, HOUR)
+    assert not campaign.worker.lease("one", TASKS, HOUR)
     assert [task for task, _ in reasons(campaign)] == [index]
 
 
 def test_a_death_counts_once_and_only_with_the_nonce(campaign: Campaign) -> None:
-    lease = campaign.lease("one", 1, HOUR)[0]
-    [other] = campaign.lease("two", 1, HOUR)
-    assert not campaign.die(structs.replace(lease, nonce=other.nonce), "killed")
+    lease = campaign.worker.lease("one", 1, HOUR)[0]
+    [other] = campaign.worker.lease("two", 1, HOUR)
+    assert not campaign.worker.die(structs.replace(lease, nonce=other.nonce), "killed")
     for _ in range(3):
-        assert not campaign.die(lease, "killed")
-    assert campaign.progress().attempts == {Outcome.DIED: 1, "running": 1}
+        assert not campaign.worker.die(lease, "killed")
+    assert campaign.reader.progress().attempts == {Outcome.DIED: 1, "running": 1}
 
 
 # -- copies at the end ----------------------------------------------------------------------------
 
 
 def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> None:
-    first = campaign.lease("a", 2, HOUR)
+    first = campaign.worker.lease("a", 2, HOUR)
     age(campaign, 10.0)
-    second = campaign.lease("b", TASKS - 2, HOUR)
+    second = campaign.worker.lease("b", TASKS - 2, HOUR)
     age(campaign, COPY_SECONDS / 2)
-    assert not campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)  # too young
+    assert not campaign.worker.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)  # too young
     age(campaign, COPY_SECONDS)
-    assert not campaign.lease("elsewhere", TASKS, HOUR, [])  # it is not idle
-    copies = campaign.lease("elsewhere", TASKS, HOUR, [], copies=3)
+    assert not campaign.worker.lease("elsewhere", TASKS, HOUR, [])  # it is not idle
+    copies = campaign.worker.lease("elsewhere", TASKS, HOUR, [], copies=3)
     assert {lease.index for lease in first} < {lease.index for lease in copies}
     assert [lease.is_copy for lease in copies] == [True] * 3
     assert not {lease.index for lease in copies} & {
-        lease.index for lease in campaign.lease("third", 2, HOUR, [], copies=2)
+        lease.index for lease in campaign.worker.lease("third", 2, HOUR, [], copies=2)
     }
-    assert campaign.progress().tasks == {TaskState.LEASED: TASKS}
-    assert {lease.attempt for lease in [*first, *second, *copies]} == campaign.renew(
+    assert campaign.reader.progress().tasks == {TaskState.LEASED: TASKS}
+    assert {lease.attempt for lease in [*first, *second, *copies]} == campaign.worker.renew(
         [*first, *second, *copies], HOUR
     )
 
 
 def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> None:
-    held = campaign.lease("a", TASKS, HOUR)
+    held = campaign.worker.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    copies = {lease.index: lease for lease in campaign.lease("b", TASKS, HOUR, [], copies=TASKS)}
+    copies = {lease.index: lease for lease in campaign.worker.lease("b", TASKS, HOUR, [], copies=TASKS)}
     assert set(copies) == set(range(TASKS))
     for lease in held[::2]:
         assert deliver(campaign, copies[lease.index], TRUE[lease.index]) is None
@@ -152,76 +152,78 @@ def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> N
     for lease in held:
         other = lease if lease in held[::2] else copies[lease.index]
         assert deliver(campaign, other, TRUE[lease.index]) is EventKind.CONFIRMED
-    progress = campaign.progress()
+    progress = campaign.reader.progress()
     assert (progress.tasks, progress.attempts) == (
         {TaskState.DONE: TASKS}, {Outcome.DONE: TASKS, Outcome.SUPERSEDED: TASKS}
     )  # fmt: skip
-    assert campaign.results() == TRUE
+    assert campaign.reader.results() == TRUE
 
 
 @pytest.mark.parametrize(
     ("who", "how"), [("original", "release"), ("copy", "fail"), ("original", "die"), ("copy", "expire")]
 )
 def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Campaign, who: str, how: str) -> None:
-    held = campaign.lease("a", TASKS, HOUR)
+    held = campaign.worker.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    [copy] = campaign.lease("b", TASKS, HOUR, [], copies=1)
+    [copy] = campaign.worker.lease("b", TASKS, HOUR, [], copies=1)
     original = next(lease for lease in held if lease.index == copy.index)
     ended, left = (original, copy) if who == "original" else (copy, original)
     if how == "release":
-        campaign.release([ended])
+        campaign.worker.release([ended])
     elif how == "fail":
-        assert campaign.fail(ended, "boom") is False
+        assert campaign.worker.fail(ended, "boom") is False
     elif how == "die":
-        assert campaign.die(ended, "killed") is False
+        assert campaign.worker.die(ended, "killed") is False
     else:
-        campaign.renew([ended], -1)
-    assert not campaign.lease("elsewhere", TASKS, HOUR)
-    assert campaign.task_records()[copy.index].state == TaskState.LEASED
+        campaign.worker.renew([ended], -1)
+    assert not campaign.worker.lease("elsewhere", TASKS, HOUR)
+    assert campaign.reader.task_records()[copy.index].state == TaskState.LEASED
     age(campaign, 2 * COPY_SECONDS)
-    assert copy.index in {lease.index for lease in campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)}
+    assert copy.index in {
+        lease.index for lease in campaign.worker.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)
+    }
     assert deliver(campaign, left, TRUE[left.index]) is None
-    assert campaign.progress().tasks == {TaskState.DONE: 1, TaskState.LEASED: TASKS - 1}
+    assert campaign.reader.progress().tasks == {TaskState.DONE: 1, TaskState.LEASED: TASKS - 1}
 
 
 def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign) -> None:
-    held = campaign.lease("a", TASKS, HOUR)
+    held = campaign.worker.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    copies = campaign.lease("b", TASKS, HOUR, [], copies=TASKS)
-    campaign.release([*held, *copies])
-    assert campaign.progress().tasks == {TaskState.READY: TASKS}
+    copies = campaign.worker.lease("b", TASKS, HOUR, [], copies=TASKS)
+    campaign.worker.release([*held, *copies])
+    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
 
 
-@pytest.mark.parametrize("how", [Campaign.fail, Campaign.die])
+@pytest.mark.parametrize("how", [WorkerCampaign.fail, WorkerCampaign.die])
 def test_no_worker_copies_a_task_at_which_it_has_failed_too_often(
-    campaign: Campaign, how: Callable[[Campaign, Credential, str], bool]
+    campaign: Campaign, how: Callable[[WorkerCampaign, Credential, str], bool]
 ) -> None:
     """While another one holds it; that one may succeed."""
-    campaign.lease("a", TASKS, HOUR)
+    campaign.worker.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
     failed = list[int]()
     while len(failed) <= TASKS * FAILURES_BEFORE_SET_ASIDE:
-        copies = campaign.lease("b", 1, HOUR, [], copies=1)
+        copies = campaign.worker.lease("b", 1, HOUR, [], copies=1)
         if not copies:
             break
-        how(campaign, copies[0], "boom")
+        how(campaign.worker, copies[0], "boom")
         failed.append(copies[0].index)
     assert sorted(failed) == sorted(FAILURES_BEFORE_SET_ASIDE * list(range(TASKS)))
-    assert len(campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)) == TASKS
+    assert len(campaign.worker.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)) == TASKS
 
 
 def test_no_worker_copies_its_own_tasks(campaign: Campaign) -> None:
-    campaign.lease("a", TASKS, HOUR)
+    campaign.worker.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    assert not campaign.lease("a", TASKS, HOUR, None, copies=TASKS)
+    assert not campaign.worker.lease("a", TASKS, HOUR, None, copies=TASKS)
 
 
 # -- clocks ---------------------------------------------------------------------------------------
 
 
 def test_deadlines_of_a_clock_that_was_ahead_are_cut(ledger: Ledger, campaign: Campaign) -> None:
-    held = campaign.lease("a", TASKS, 60.0)
-    campaign.renew(held[:2], 120.0)
+    held = campaign.worker.lease("a", TASKS, 60.0)
+    campaign.worker.renew(held[:2], 120.0)
     ahead = 3 * 86_400.0
     with ledger.database.writing() as connection:
         connection.execute(
@@ -229,7 +231,7 @@ def test_deadlines_of_a_clock_that_was_ahead_are_cut(ledger: Ledger, campaign: C
         )
         now = max(connection.scalars(select(Attempt.granted))) - ahead
     again = ledger.campaign(campaign.name)
-    assert not again.lease("b", TASKS, HOUR)
+    assert not again.worker.lease("b", TASKS, HOUR)
     with ledger.database.reading() as connection:
         deadlines = list(connection.scalars(select(Attempt.deadline).order_by(Attempt.deadline.desc())))
     assert len(deadlines) == TASKS
@@ -238,11 +240,11 @@ def test_deadlines_of_a_clock_that_was_ahead_are_cut(ledger: Ledger, campaign: C
 
 
 def test_deadlines_of_a_clock_that_is_right_stay(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.lease("a", 2, 60.0)
-    campaign.lease("b", 2, 86_400.0)
+    campaign.worker.lease("a", 2, 60.0)
+    campaign.worker.lease("b", 2, 86_400.0)
     with ledger.database.reading() as connection:
         before = connection.scalars(select(Attempt.deadline).order_by(Attempt.id)).all()
-    ledger.campaign(campaign.name).lease("third", 0, HOUR)
+    ledger.campaign(campaign.name).worker.lease("third", 0, HOUR)
     with ledger.database.reading() as connection:
         assert connection.scalars(select(Attempt.deadline).order_by(Attempt.id)).all() == before
 
@@ -252,11 +254,11 @@ def test_deadlines_of_a_clock_that_is_right_stay(ledger: Ledger, campaign: Campa
 
 def test_leases_are_taken_back_from_one_worker_or_all(ledger: Ledger, campaign: Campaign) -> None:
     other = ledger.create_campaign("other", campaign.key, [1.0] * TASKS)
-    [elsewhere] = other.lease("a", 1, HOUR)
-    mine, theirs = campaign.lease("a", 2, HOUR), campaign.lease("b", 2, HOUR)
-    assert campaign.take_back("by hand", "a") == 2
-    assert campaign.renew([*mine, *theirs], HOUR) == {lease.attempt for lease in theirs}
-    assert campaign.take_back("by hand") == 2
-    assert campaign.progress().tasks == {TaskState.READY: TASKS}
-    assert other.renew([elsewhere], HOUR) == {elsewhere.attempt}
+    [elsewhere] = other.worker.lease("a", 1, HOUR)
+    mine, theirs = campaign.worker.lease("a", 2, HOUR), campaign.worker.lease("b", 2, HOUR)
+    assert campaign.operator.take_back("by hand", "a") == 2
+    assert campaign.worker.renew([*mine, *theirs], HOUR) == {lease.attempt for lease in theirs}
+    assert campaign.operator.take_back("by hand") == 2
+    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
+    assert other.worker.renew([elsewhere], HOUR) == {elsewhere.attempt}
     assert deliver(campaign, mine[0], TRUE[mine[0].index]) is None  # its holder lives

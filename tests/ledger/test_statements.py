@@ -71,23 +71,23 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     me = Identity.fresh()
-    call(campaign.enrol, me)
-    call(campaign.leave, me.worker_id, Ending.FINISHED)
-    call(campaign.expire_the_dead)
-    assert call(campaign.info).standing.tasks_done == TASKS
-    assert len(call(campaign.export).results) == len(call(campaign.results))
-    assert call(campaign.merged).problem == PLAN.problem
+    call(campaign.worker.enrol, me)
+    call(campaign.worker.leave, me.worker_id, Ending.FINISHED)
+    call(campaign.operator.expire_the_dead)
+    assert call(campaign.reader.info).standing.tasks_done == TASKS
+    assert len(call(campaign.reader.export).results) == len(call(campaign.reader.results))
+    assert call(campaign.reader.merged).problem == PLAN.problem
     imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
     assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
     assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
-    assert call(campaign.promise).share == 1
-    assert all([call(campaign.why, 0), call(campaign.why)])
+    assert call(campaign.reader.promise).share == 1
+    assert all([call(campaign.reader.why, 0), call(campaign.reader.why)])
     promising = replace(imported, promise=Promise(0.5, frozenset([0])))
     assert call(ledger.take, promising, PLAN, "importer", "host", "2")[0].recheck_share == 1
-    token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
-    assert [record.label for record in call(campaign.tokens)] == ["for tests"]
-    assert call(campaign.extend, token, HOUR)
-    assert call(campaign.revoke, 10**6) == 0
+    token = call(campaign.operator.new_token, Role.WORKER, 60.0, "for tests")
+    assert [record.label for record in call(campaign.operator.tokens)] == ["for tests"]
+    assert call(campaign.operator.extend, token, HOUR)
+    assert call(campaign.operator.revoke, 10**6) == 0
     assert [right.role for right in call(ledger.rights, [token, "wrong"])] == [Role.WORKER]
     call(ledger.enrol, "idle", "host-a", "1", terms=terms_of(token))
     age_workers(ledger)
@@ -100,27 +100,27 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     receipts, _ = call(served.exchange, [guessed], "next", 1, HOUR, [lease.attempt for lease in shown])
     assert [receipt.event for receipt in receipts] == [EventKind.REFUSED]
     assert call(ledger.charge, {digest(token): 0.5}) is None
-    assert [record.used for record in call(campaign.tokens)] == [0.5]
-    assert call(campaign.revoke) == 1
+    assert [record.used for record in call(campaign.operator.tokens)] == [0.5]
+    assert call(campaign.operator.revoke) == 1
     life_of_events(log, campaign)
-    call(campaign.progress)
-    call(campaign.seconds)
-    call(campaign.standing)
-    assert call(campaign.overview).tasks.total == TASKS
+    call(campaign.reader.progress)
+    call(campaign.reader.seconds)
+    call(campaign.reader.standing)
+    assert call(campaign.reader.overview).tasks.total == TASKS
     with patch.object(worker_queries, "FEW_ATTEMPTS", 0):
-        call(campaign.overview)
-    call(campaign.task_records)
-    call(campaign.task_records, TaskState.DONE)
-    with call(campaign.reading_tasks) as tasks:
+        call(campaign.reader.overview)
+    call(campaign.reader.task_records)
+    call(campaign.reader.task_records, TaskState.DONE)
+    with call(campaign.reader.reading_tasks) as tasks:
         assert len(list(tasks())) == TASKS
-    assert call(campaign.history).tasks == TASKS
+    assert call(campaign.reader.history).tasks == TASKS
     call(ledger.leave, "a", Ending.FINISHED)
-    assert call(campaign.cancel) == (0, 0)
-    call(campaign.rename, "eleven")
+    assert call(campaign.operator.cancel) == (0, 0)
+    call(campaign.operator.rename, "eleven")
     call(campaign.refresh)
-    kept = call(campaign.trusted_export)
+    kept = call(campaign.reader.trusted_export)
     assert kept.left_out == ()
-    call(campaign.delete, kept)
+    call(campaign.operator.delete, kept)
     ledger.close()
 
 
@@ -144,36 +144,36 @@ def life_of_events(log: StatementLog, campaign: Campaign) -> None:
 def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     """Leases that are renewed, given back, expire and fail, until a task is set aside and taken up again."""
     call = log.call
-    call(campaign.lease, "a", 1, -1)  # expires with the next lease
-    call(campaign.lease, "b", 1, HOUR)  # goes back with the next: the answer got lost
-    first, second = call(campaign.lease, "b", 2, HOUR, [])
-    assert call(campaign.renew, [first], HOUR, {first.attempt: 7}) == {first.attempt}
-    call(campaign.lease, "a", TASKS, HOUR)
+    call(campaign.worker.lease, "a", 1, -1)  # expires with the next lease
+    call(campaign.worker.lease, "b", 1, HOUR)  # goes back with the next: the answer got lost
+    first, second = call(campaign.worker.lease, "b", 2, HOUR, [])
+    assert call(campaign.worker.renew, [first], HOUR, {first.attempt: 7}) == {first.attempt}
+    call(campaign.worker.lease, "a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    assert len(call(campaign.lease, "c", 1, HOUR, None, copies=1)) == 1
-    assert call(campaign.take_back, "to others", "a") == TASKS - 2
-    assert call(campaign.take_back, "to others") == 3
-    [first, second] = call(campaign.lease, "b", 2, HOUR)
-    assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
-    assert call(campaign.patience) == inf
-    assert call(campaign.holders_in_words) == "2 by b on host-b"
-    call(campaign.release, [second], Outcome.PREEMPTED, "SIGTERM")
-    assert call(campaign.release_worker, "b", "gone") == 1
+    assert len(call(campaign.worker.lease, "c", 1, HOUR, None, copies=1)) == 1
+    assert call(campaign.operator.take_back, "to others", "a") == TASKS - 2
+    assert call(campaign.operator.take_back, "to others") == 3
+    [first, second] = call(campaign.worker.lease, "b", 2, HOUR)
+    assert [holder.worker_id for holder in call(campaign.reader.lease_holders)] == ["b"]
+    assert call(campaign.reader.patience) == inf
+    assert call(campaign.reader.holders_in_words) == "2 by b on host-b"
+    call(campaign.worker.release, [second], Outcome.PREEMPTED, "SIGTERM")
+    assert call(campaign.operator.release_worker, "b", "gone") == 1
     for worker, last in (("a", False), ("a", False), ("d", True)):
-        leases = {lease.index: lease for lease in call(campaign.lease, worker, TASKS, HOUR)}
-        assert call(campaign.fail, leases.pop(0), "boom") is last
-        call(campaign.release, leases.values())
-    assert call(campaign.reopen) == 1
+        leases = {lease.index: lease for lease in call(campaign.worker.lease, worker, TASKS, HOUR)}
+        assert call(campaign.worker.fail, leases.pop(0), "boom") is last
+        call(campaign.worker.release, leases.values())
+    assert call(campaign.operator.reopen) == 1
     for worker, last in (("a", False), ("a", False), ("d", True)):
-        deadly = next(lease for lease in call(campaign.lease, worker, TASKS, HOUR) if lease.index == 0)
-        assert call(campaign.die, deadly, "killed") is last
-        call(campaign.take_back, "for the next")
+        deadly = next(lease for lease in call(campaign.worker.lease, worker, TASKS, HOUR) if lease.index == 0)
+        assert call(campaign.worker.die, deadly, "killed") is last
+        call(campaign.operator.take_back, "for the next")
         if not last:
-            others = call(campaign.lease, "a", TASKS - 1, HOUR)  # what ended a process comes last
+            others = call(campaign.worker.lease, "a", TASKS - 1, HOUR)  # what ended a process comes last
             assert 0 not in {lease.index for lease in others}
-    assert call(campaign.reopen) == 1
-    call(campaign.take_back, "for the next")
-    call(campaign.pace, "cpu")
+    assert call(campaign.operator.reopen) == 1
+    call(campaign.operator.take_back, "for the next")
+    call(campaign.worker.pace, "cpu")
 
 
 def life_of_results(log: StatementLog, campaign: Campaign) -> None:
@@ -181,44 +181,44 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     call = log.call
 
     def hand_in(deliveries: Sequence[Delivery]) -> list[EventKind | None]:
-        return [receipt.event for receipt in call(campaign.deliver, deliveries)]
+        return [receipt.event for receipt in call(campaign.worker.deliver, deliveries)]
 
-    leases = call(campaign.lease, "a", TASKS, HOUR)
+    leases = call(campaign.worker.lease, "a", TASKS, HOUR)
     bad = replace(TRUE[leases[0].index], residue=1)
     assert hand_in([delivery(leases[0], bad)]) == [EventKind.REFUSED]
     assert hand_in([structs.replace(delivery(leases[0], bad), nonce="guessed")]) == [EventKind.REFUSED]
     lies = {lease.index: delivery(lease, forged(lease.index)) for lease in leases[1:3]}
     assert hand_in(list(lies.values())) == [None, None]
     assert set(hand_in(true_deliveries(leases[3:]))) == {None}
-    call(campaign.raise_share, 1.0)
-    again = call(campaign.lease, "b", TASKS, HOUR)
+    call(campaign.operator.raise_share, 1.0)
+    again = call(campaign.worker.lease, "b", TASKS, HOUR)
     doubted, *others = [lease for lease in again if lease.index in lies]
     confirmed = [lease for lease in again if lease.index not in lies]
     hand_in(true_deliveries(confirmed))
     assert hand_in(true_deliveries([doubted])) == [EventKind.CONFLICT]
     with pytest.raises(ConflictingResults):
-        call(campaign.results)
-    call(campaign.release, others)
-    third = next(lease for lease in call(campaign.lease, "c", TASKS, HOUR) if lease.index == doubted.index)
+        call(campaign.reader.results)
+    call(campaign.worker.release, others)
+    third = next(lease for lease in call(campaign.worker.lease, "c", TASKS, HOUR) if lease.index == doubted.index)
     assert hand_in(true_deliveries([third])) == [EventKind.CONFLICT]
     with pytest.raises(WorkerDistrusted):
-        call(campaign.lease, "a", 1, HOUR)
+        call(campaign.worker.lease, "a", 1, HOUR)
     with pytest.raises(UntrustedResults):
-        call(campaign.results)
-    call(campaign.release_worker, "c", "its tasks go to another")
+        call(campaign.reader.results)
+    call(campaign.operator.release_worker, "c", "its tasks go to another")
     for worker in "bcb":
-        hand_in(true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
-    assert (call(campaign.merged), len(call(campaign.results))) == (COUNT, TASKS)
-    assert call(campaign.question, [0, 1]) == [0, 1]
-    assert call(campaign.question, None, "host-b", "0f3a") == []
-    assert call(campaign.rechecked_tasks) == [0, 1]
+        hand_in(true_deliveries(call(campaign.worker.lease, worker, TASKS, HOUR)))
+    assert (call(campaign.reader.merged), len(call(campaign.reader.results))) == (COUNT, TASKS)
+    assert call(campaign.operator.question, [0, 1]) == [0, 1]
+    assert call(campaign.operator.question, None, "host-b", "0f3a") == []
+    assert call(campaign.reader.rechecked_tasks) == [0, 1]
     verdict = [Evaluation(TRUE[0], 0.125, "{}")]
-    assert call(campaign.judge, verdict, "operator", "host-o", "3") == [0]
-    hand_in(true_deliveries(call(campaign.lease, "b", TASKS, HOUR)))
-    assert call(campaign.replication).drawn == TASKS
+    assert call(campaign.operator.judge, verdict, "operator", "host-o", "3") == [0]
+    hand_in(true_deliveries(call(campaign.worker.lease, "b", TASKS, HOUR)))
+    assert call(campaign.reader.replication).drawn == TASKS
     with pytest.raises(Unreplicated):
-        call(campaign.results)
-    hand_in(true_deliveries(call(campaign.lease, "c", TASKS, HOUR)))
+        call(campaign.reader.results)
+    hand_in(true_deliveries(call(campaign.worker.lease, "c", TASKS, HOUR)))
 
 
 def log_of(kind: str, folder: Path) -> StatementLog:

@@ -39,12 +39,12 @@ def test_a_worker_that_renews_in_time_is_never_called_late(
     """Also where its first renewal comes soon after it was recorded."""
     ledger.database.now = lambda: clock.ahead
     campaign = ledger.campaign(NAME)
-    leases = campaign.lease("a", 1, HOUR)
+    leases = campaign.worker.lease("a", 1, HOUR)
     for seconds in (RENEWAL_SECONDS - 1, RENEWAL_SECONDS, RENEWAL_SECONDS):
         clock.move(seconds + 0.5)
-        seen = campaign.overview()
+        seen = campaign.reader.overview()
         assert not any(is_late(worker, seen.now) for worker in seen.workers if worker.state is WorkerState.WORKING)
-        campaign.renew(leases, HOUR)
+        campaign.worker.renew(leases, HOUR)
 
 
 def outcomes(campaign: Campaign) -> list[str | None]:
@@ -63,27 +63,27 @@ def present(campaign: Campaign) -> set[str]:
 
 
 def test_a_lease_expires_when_its_time_is_over_and_not_before(campaign: Campaign, clock: DatabaseClock) -> None:
-    held = campaign.lease("a", TASKS, HOUR)
+    held = campaign.worker.lease("a", TASKS, HOUR)
     clock.move(HOUR - MINUTE)
-    assert campaign.lease("b", TASKS, HOUR) == []
-    assert campaign.patience() == inf
+    assert campaign.worker.lease("b", TASKS, HOUR) == []
+    assert campaign.reader.patience() == inf
     clock.move(2 * MINUTE)
-    assert campaign.patience() == 0
-    assert {lease.index for lease in campaign.lease("b", TASKS, HOUR)} == {lease.index for lease in held}
+    assert campaign.reader.patience() == 0
+    assert {lease.index for lease in campaign.worker.lease("b", TASKS, HOUR)} == {lease.index for lease in held}
     assert outcomes(campaign) == [Outcome.EXPIRED] * TASKS + [None] * TASKS
-    assert {task.failures for task in campaign.task_records()} == {0}
+    assert {task.failures for task in campaign.reader.task_records()} == {0}
     assert ending(campaign, "a") == Ending.LOST
 
 
 def test_a_lease_that_is_renewed_lasts_on(campaign: Campaign, clock: DatabaseClock) -> None:
-    held = campaign.lease("a", TASKS, HOUR)
+    held = campaign.worker.lease("a", TASKS, HOUR)
     for _ in range(5):
         clock.move(HOUR - MINUTE)
-        assert campaign.renew(held, HOUR) == {lease.attempt for lease in held}
-    assert campaign.lease("b", TASKS, HOUR) == []
+        assert campaign.worker.renew(held, HOUR) == {lease.attempt for lease in held}
+    assert campaign.worker.lease("b", TASKS, HOUR) == []
     clock.move(HOUR + MINUTE)
-    campaign.lease("b", 1, HOUR)
-    assert campaign.renew(held, HOUR) == set()
+    campaign.worker.lease("b", 1, HOUR)
+    assert campaign.worker.renew(held, HOUR) == set()
 
 
 def test_a_clock_that_was_ahead_holds_no_task_for_long(
@@ -93,18 +93,18 @@ def test_a_clock_that_was_ahead_holds_no_task_for_long(
     ledger.database.now = lambda: now
     campaign = ledger.campaign(NAME)
     clock.move(30 * HOUR)
-    campaign.lease("a", TASKS, HOUR)
+    campaign.worker.lease("a", TASKS, HOUR)
     assert present(campaign) == {"a"}
     clock.move(-30 * HOUR)
     assert "a" not in present(campaign)
-    assert {worker.state for worker in campaign.overview().workers} == {WorkerState.SILENT}
-    assert campaign.lease("b", 1, HOUR) == []  # it looked less than a minute ago
+    assert {worker.state for worker in campaign.reader.overview().workers} == {WorkerState.SILENT}
+    assert campaign.worker.lease("b", 1, HOUR) == []  # it looked less than a minute ago
     now += CLOCK_SECONDS
-    assert campaign.lease("b", 1, HOUR, copies=1) == []
+    assert campaign.worker.lease("b", 1, HOUR, copies=1) == []
     clock.move(2 * MINUTE)
-    assert len(campaign.lease("b", 1, HOUR, copies=1)) == 1
+    assert len(campaign.worker.lease("b", 1, HOUR, copies=1)) == 1
     clock.move(HOUR + MINUTE)
-    assert len(campaign.lease("b", TASKS, HOUR)) == TASKS
+    assert len(campaign.worker.lease("b", TASKS, HOUR)) == TASKS
 
 
 def test_an_export_of_results_from_before_1970_can_be_read(
@@ -116,7 +116,7 @@ def test_an_export_of_results_from_before_1970_can_be_read(
     clock.move(70 * YEAR)
     later = deliver_one(campaign, "b")
     file = tmp_path / "export.jsonl.gz"
-    file.write_bytes(campaign.trusted_export().content)
+    file.write_bytes(campaign.reader.trusted_export().content)
     export = read_export(file)
     assert len(export.results) == 2
     [(task, computation)] = export.computations.items()
@@ -125,6 +125,6 @@ def test_an_export_of_results_from_before_1970_can_be_read(
 
 def deliver_one(campaign: Campaign, worker: str) -> int:
     """Returns the task."""
-    [lease] = campaign.lease(worker, 1, HOUR)
+    [lease] = campaign.worker.lease(worker, 1, HOUR)
     assert events(campaign, true_deliveries([lease])) == [None]
     return lease.index

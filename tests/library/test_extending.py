@@ -79,10 +79,10 @@ def test_a_method_of_ones_own_completes_a_campaign(inclusion: Inclusion, tmp_pat
     key = PlanKey(problem, "inclusion", 6)
     with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
         campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
-        report = Run(TaskSource(campaign, Identity.fresh()), [CPU], pool_of=InProcessPool).run()
+        report = Run(TaskSource(campaign.worker, Identity.fresh()), [CPU], pool_of=InProcessPool).run()
         assert (report.tasks_here, report.stopped, report.set_aside) == (2**6, None, 0)
         assert ledger.campaign(f"langford-{problem.n}-inclusion-6").key == key
-        assert campaign.merged().published == true_count(problem)
+        assert campaign.reader.merged().published == true_count(problem)
 
 
 def test_a_method_without_a_kernel_for_gpus_says_so(inclusion: Inclusion) -> None:
@@ -186,7 +186,7 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(
     queue, console = LocalQueue(tmp_path, slots=2), KeptConsole()
     keeper = QueueKeeper(
         queue,
-        campaign,
+        campaign.worker,
         lambda name, elements: local_script(elements, command),
         most=5,
         seconds=0.5,

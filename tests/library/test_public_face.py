@@ -42,7 +42,7 @@ with langford.Ledger(pathlib.Path("records.db")) as ledger:
     campaign = ledger.campaign(langford.plan(langford.Problem.skolem(9), depth=6))
     print(repr(campaign))
     assert campaign.run(devices=["cpu"]).tasks_here == campaign.tasks
-    print(repr(campaign.count()), len(campaign.results()), campaign.overview().count)
+    print(repr(campaign.count()), len(campaign.reader.results()), campaign.reader.overview().count)
 """
 
 
@@ -143,7 +143,7 @@ def test_a_script_without_a_guard_counts_in_a_ledger(tmp_path: Path) -> None:
 def test_a_run_continues_under_the_name_that_its_campaign_has_meanwhile(tmp_path: Path) -> None:
     with langford.Ledger(tmp_path / "l.db") as ledger:
         campaign = ledger.campaign(7, "polyphase", 4)
-        ledger.named(campaign.name).rename("seven")
+        ledger.named(campaign.name).operator.rename("seven")
         campaign.run(pool_of=InProcessPool)
         assert campaign.name == "seven"
         assert [each.name for each in ledger.campaigns()] == ["seven"]

@@ -89,7 +89,7 @@ class Served:
             options: of :class:`jobs.farm.api.clients.Clients`.
         """
         self.ledger, self.campaign, self._options = ledger, campaign, options
-        self.tokens = {name: campaign.new_token(role, label=name) for name, role in bearers.items()}
+        self.tokens = {name: campaign.operator.new_token(role, label=name) for name, role in bearers.items()}
         self.start()
 
     @classmethod

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import update
 
-from db import Campaign, Credential, Delivery, Lease, Ledger
+from db import Campaign, Credential, Delivery, Lease, Ledger, WorkerCampaign
 from db.schema.models import Attempt
 from db.states import EventKind, Outcome, Role
 from db.store.transaction import Transaction
@@ -54,7 +54,7 @@ def true_deliveries(leases: Iterable[Lease], seconds: float = 0.5) -> list[Deliv
 
 def events(campaign: Campaign, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
     """Hand in results; the event of each."""
-    return [receipt.event for receipt in campaign.deliver(deliveries)]
+    return [receipt.event for receipt in campaign.worker.deliver(deliveries)]
 
 
 def deliver(campaign: Campaign, shown: Credential, result: PartialResult) -> EventKind | None:
@@ -76,9 +76,9 @@ def terms_of(token: str) -> Terms:
     return TokenTerms(token) if token else EVERYTHING
 
 
-def with_token(campaign: Campaign, token: str) -> Campaign:
+def with_token(campaign: Campaign, token: str) -> WorkerCampaign:
     """The campaign as the task server serves it to the bearer of a token."""
-    return campaign.on(terms_of(token))
+    return campaign.worker.on(terms_of(token))
 
 
 def age(campaign: Campaign, seconds: float) -> None:
@@ -96,9 +96,9 @@ def let_be_drawn(campaign: Campaign, index: int) -> None:
 def finish(campaign: Campaign, worker: str) -> None:
     """Let an honest worker do all that it gets, which is no task twice."""
     done: set[int] = set()
-    while leases := campaign.lease(worker, TASKS, HOUR):
+    while leases := campaign.worker.lease(worker, TASKS, HOUR):
         assert done.isdisjoint(lease.index for lease in leases)
-        campaign.deliver(true_deliveries(leases))
+        campaign.worker.deliver(true_deliveries(leases))
         done.update(lease.index for lease in leases)
 
 
@@ -106,10 +106,10 @@ def write_used_ledger(where: str) -> None:
     """A new ledger with a row in every table, no running lease, and a campaign with tasks left."""
     with Ledger(where, create=True) as ledger:
         campaign = new_campaign(ledger)
-        campaign.raise_share(1.0)
-        campaign.new_token(Role.WORKER)
-        first, *rest = campaign.lease("a", TASKS, HOUR)
-        campaign.fail(rest[0], "an error with 'quotes' and ünïcode")
-        campaign.release([first], Outcome.PREEMPTED, "SIGTERM", {first.attempt: 1.0})
-        campaign.deliver(true_deliveries(rest[1:], 1 / 3))
-        campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))
+        campaign.operator.raise_share(1.0)
+        campaign.operator.new_token(Role.WORKER)
+        first, *rest = campaign.worker.lease("a", TASKS, HOUR)
+        campaign.worker.fail(rest[0], "an error with 'quotes' and ünïcode")
+        campaign.worker.release([first], Outcome.PREEMPTED, "SIGTERM", {first.attempt: 1.0})
+        campaign.worker.deliver(true_deliveries(rest[1:], 1 / 3))
+        campaign.worker.deliver(true_deliveries(campaign.worker.lease("b", 1, HOUR), 0.1))

@@ -53,8 +53,8 @@ def compile_statements() -> None:
     """Have the statements of a campaign's life compiled, for the children of this process."""
     with tempfile.TemporaryDirectory() as folder, Ledger(str(Path(folder, "ledger.db")), create=True) as ledger:
         campaign = new_campaign(ledger)
-        campaign.pace("cpu")
+        campaign.worker.pace("cpu")
         finish(campaign, "a")
-        campaign.overview()
+        campaign.reader.overview()
         ledger.leave("a", Ending.FINISHED)
-        assert ledger.campaign(campaign.name).merged().published == COUNT
+        assert ledger.campaign(campaign.name).reader.merged().published == COUNT

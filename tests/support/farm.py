@@ -150,7 +150,7 @@ class Farm:
         self.folder, self.port = folder, free_port()
         self.ledger = new_ledger("sqlite", folder, "langford.db")
         self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
-        self.token = self.campaign.new_token(Role.WORKER)
+        self.token = self.campaign.operator.new_token(Role.WORKER)
         self.processes: list[subprocess.Popen[str]] = []
         self.server = self.serve()
 
@@ -190,7 +190,7 @@ class Farm:
 
     def work_on(self, host: str) -> subprocess.Popen[str]:
         """A worker that votes: on a host of its own, with a token of its own."""
-        return self.work(host=host, outbox=f"outbox-{host}", token=self.campaign.new_token(Role.WORKER))
+        return self.work(host=host, outbox=f"outbox-{host}", token=self.campaign.operator.new_token(Role.WORKER))
 
     def workers(self) -> list[Any]:
         """The workers that have enrolled, as the ledger keeps them."""
@@ -198,7 +198,7 @@ class Farm:
             return list(connection.execute(select(Worker.__table__)))
 
     def done(self) -> int:
-        return self.campaign.standing().tasks.get("done", 0)
+        return self.campaign.reader.standing().tasks.get("done", 0)
 
     def wait_until(self, enough: Callable[[], bool], pause: float = 0.05) -> None:
         deadline = time.monotonic() + 100
@@ -216,8 +216,8 @@ class Farm:
                 worker.kill()
                 raise AssertionError(f"it has not ended: {worker.communicate(timeout=30)[1]}") from None
             assert worker.returncode == 0, errors
-        assert self.campaign.merged().published == published(self.campaign.problem)
-        progress = self.campaign.progress()
+        assert self.campaign.reader.merged().published == published(self.campaign.problem)
+        progress = self.campaign.reader.progress()
         assert progress.tasks == {"done": self.campaign.tasks}
         assert progress.conflicts == 0
 

@@ -131,7 +131,7 @@ class Histories(RuleBasedStateMachine):
 
     def machine(self, host: str, token: str = "", lie: int = 0) -> Machine:
         """A machine with a worker, and with a token of its own unless it shares one."""
-        made = Machine(host, token or self.campaign.new_token(Role.WORKER), lie)
+        made = Machine(host, token or self.campaign.operator.new_token(Role.WORKER), lie)
         self.start(made)
         return made
 
@@ -148,10 +148,10 @@ class Histories(RuleBasedStateMachine):
             connection.execute(update(models.Campaign).values(secret=secret))
         self.secret = secret
         self.campaign = self.connected(self.ledger.campaign(NAME))
-        self.campaign.raise_share(share)
+        self.campaign.operator.raise_share(share)
         for number in range(HONEST):
             self.machine(f"honest-{number}")
-        token = self.campaign.new_token(Role.WORKER)
+        token = self.campaign.operator.new_token(Role.WORKER)
         for number in range(liars):
             self.machine(
                 "invented" if shared == "host" else f"liar-{number}",
@@ -210,7 +210,9 @@ class Histories(RuleBasedStateMachine):
     def somebody_may_have_lost_trust(self) -> None:
         """Then their leases are over; even by a confirmation, of one who is then found to have said two things."""
         overdue = [other for other, task in self.open.items() if task < 0]
-        running = self.campaign.renew(set(self.open) - set(overdue), HOUR) | self.campaign.renew(overdue, 0.0)
+        running = self.campaign.worker.renew(set(self.open) - set(overdue), HOUR) | self.campaign.worker.renew(
+            overdue, 0.0
+        )
         time.sleep(0.003)  # those are overdue again
         self.open = {other: task for other, task in self.open.items() if other.attempt in running}
 
@@ -235,33 +237,33 @@ class Histories(RuleBasedStateMachine):
     def verdict(self, indices: Iterable[int]) -> None:
         """What the operator recomputes on the machine of an honest worker."""
         evaluations = [Evaluation(TRUE[index], 0.5, "{}") for index in sorted(indices)]
-        self.campaign.judge(evaluations, str(uuid.uuid4()), "honest-0", "1")
+        self.campaign.operator.judge(evaluations, str(uuid.uuid4()), "honest-0", "1")
 
     @rule(index=st.integers(0, TASKS - 1), number=st.integers(0, HONEST + LIARS - 1), by_host=st.booleans())
     def question(self, index: int, number: int, by_host: bool) -> None:
         if by_host:
             host = list(self.workers)[number % len(self.workers)].host
-            self.campaign.question(worker=host)
+            self.campaign.operator.question(worker=host)
             self.voted = {(machine, task) for machine, task in self.voted if machine.host != host}
         else:
-            self.campaign.question([index])
+            self.campaign.operator.question([index])
             self.voted = {(machine, task) for machine, task in self.voted if task != index}
         self.somebody_may_have_lost_trust()
 
     @rule(share=st.sampled_from([0.0, 0.3, 1.0]))
     def raise_the_share(self, share: float) -> None:
-        self.campaign.raise_share(share)
+        self.campaign.operator.raise_share(share)
 
     @rule(held=leases, outcome=st.sampled_from([Outcome.PREEMPTED, Outcome.RELEASED]))
     def give_back(self, held: Held, outcome: Outcome) -> None:
-        self.campaign.release([held.lease], outcome)
+        self.campaign.worker.release([held.lease], outcome, "")
         self.open.pop(held.lease, None)
 
     @rule(held=consumes(leases))
     def fail(self, held: Held) -> None:
         if held.lease in self.open:
             self.failures[held.lease.index] += 1
-        self.campaign.fail(held.lease, "boom")
+        self.campaign.worker.fail(held.lease, "boom")
         self.open.pop(held.lease, None)
 
     @rule(
@@ -278,11 +280,11 @@ class Histories(RuleBasedStateMachine):
         if act == "deliver":
             assert deliver(self.campaign, guess, forged(index) if lies else TRUE[index]) is EventKind.REFUSED
         elif act == "fail":
-            assert not self.campaign.fail(guess, "boom")
+            assert not self.campaign.worker.fail(guess, "boom")
         elif act == "renew":
-            assert self.campaign.renew([guess], HOUR) == set()
+            assert self.campaign.worker.renew([guess], HOUR) == set()
         else:
-            self.campaign.release([guess], Outcome.RELEASED)
+            self.campaign.worker.release([guess], Outcome.RELEASED, "")
         assert self.contents() == before
 
     @rule(held=leases, other=leases)
@@ -293,9 +295,9 @@ class Histories(RuleBasedStateMachine):
             before = self.contents()
             shown = structs.replace(lease, nonce=mine.nonce)
             assert deliver(self.campaign, shown, TRUE[lease.index]) is EventKind.REFUSED
-            assert not self.campaign.fail(shown, "boom")
-            assert self.campaign.renew([shown], HOUR) == set()
-            self.campaign.release([shown], Outcome.RELEASED)
+            assert not self.campaign.worker.fail(shown, "boom")
+            assert self.campaign.worker.renew([shown], HOUR) == set()
+            self.campaign.worker.release([shown], Outcome.RELEASED, "")
             assert self.contents() == before
         if lease.index != mine.index:
             before = self.contents()
@@ -306,7 +308,7 @@ class Histories(RuleBasedStateMachine):
     @rule()
     def all_workers_are_found_dead(self) -> None:
         for worker in self.all_workers:
-            self.campaign.release_worker(worker, "gone")
+            self.campaign.operator.release_worker(worker, "gone")
         self.open.clear()
 
     # -- what always holds ----------------------------------------------------------------
@@ -331,10 +333,10 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def books_balance(self) -> None:
-        progress = self.campaign.progress()
+        progress = self.campaign.reader.progress()
         assert sum(progress.tasks.values()) == TASKS
         assert progress.tasks.get(TaskState.DONE, 0) == len(self.done)
-        for task in self.campaign.task_records():
+        for task in self.campaign.reader.task_records():
             assert (task.value is not None) == (task.index in self.done) == (task.state == TaskState.DONE)
             assert task.failures == self.failures[task.index]
             assert task.value in (None, str(TRUE[task.index].value)) or task.index in self.lied_about
@@ -366,8 +368,8 @@ class Histories(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         for worker in self.all_workers:
-            self.campaign.release_worker(worker, "the end")
-        self.campaign.reopen()
+            self.campaign.operator.release_worker(worker, "the end")
+        self.campaign.operator.reopen()
         self.honest_work()
         if not self.lies and not self.forged_imports:
             assert self.merged() == TRUE  # honest work was enough
@@ -375,10 +377,10 @@ class Histories(RuleBasedStateMachine):
             if self.merged() is not None:
                 break
             # Whom the operator finds wrong loses trust: then honest work is asked for again.
-            self.verdict(self.campaign.rechecked_tasks())
+            self.verdict(self.campaign.reader.rechecked_tasks())
             self.honest_work()
         self.require_no_lie_that_was_found_out()
-        self.campaign.question()
+        self.campaign.operator.question()
         assert self.merged() is None
         self.verdict(range(TASKS))
         assert self.merged() == TRUE
@@ -398,7 +400,7 @@ class Histories(RuleBasedStateMachine):
                     while leases := self.granted(machine, TASKS, HOUR):
                         given = {(machine, lease.index) for lease in leases}
                         assert not given & done
-                        self.campaign.deliver(true_deliveries(leases))
+                        self.campaign.worker.deliver(true_deliveries(leases))
                         busy, done = True, done | given
                 except WorkerDistrusted:  # outvoted by liars: it starts again
                     assert any(self.could_be_believed(index) for index in self.lies)
@@ -407,13 +409,13 @@ class Histories(RuleBasedStateMachine):
     def merged(self) -> list[PartialResult] | None:
         """The results that would be merged; None when the ledger says why it waits."""
         try:
-            results: list[PartialResult] = self.campaign.results()
+            results: list[PartialResult] = self.campaign.reader.results()
         except (ConflictingResults, UntrustedResults, Unreplicated) as error:
             reason = str(error)
         else:
-            assert not self.campaign.rechecked_tasks()
+            assert not self.campaign.reader.rechecked_tasks()
             return results
-        assert self.campaign.rechecked_tasks()
+        assert self.campaign.reader.rechecked_tasks()
         assert "langford verify seven --waiting" in reason
         return None
 

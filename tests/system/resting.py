@@ -116,7 +116,7 @@ def wait_for_results(folder: Path, process: Any, at_least: int = 1) -> int:
 
 
 def _done(ledger: Ledger) -> int:
-    return ledger.campaign("soak").standing().tasks.get("done", 0)
+    return ledger.campaign("soak").reader.standing().tasks.get("done", 0)
 
 
 def hurry(folder: Path) -> None:

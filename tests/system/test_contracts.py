@@ -16,7 +16,7 @@ SIXTH = "sixth"
 PLANTED = {
     "langford.counting": "db.ledger",
     "langford.result": "sqlalchemy",
-    "db.campaign": "jobs.run.loop",
+    "db.campaign.worker": "jobs.run.loop",
     "jobs.run.loop": "slurm.keeper",
     "jobs.mpi.static": "jobs.farm.guard.access",
     "jobs.verify.second_method": "langford.cli.output.answer",

@@ -207,7 +207,7 @@ def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
 def results_of_workers(folder: Path) -> list[int]:
     """How many tasks each worker of the campaign has done."""
     with Ledger(str(folder / "langford.db")) as ledger:
-        history = ledger.campaign("soak").history()
+        history = ledger.campaign("soak").reader.history()
     return [contribution.results for contribution in history.figures.workers]
 
 
@@ -229,14 +229,14 @@ def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> 
     ledger = Ledger(str(tmp_path / "langford.db"))
     campaign = ledger.campaign("soak")
     ledger.enrol("elsewhere", "another-host", "1@2@3")
-    [lease] = campaign.lease("elsewhere", 1, 3600)
+    [lease] = campaign.worker.lease("elsewhere", 1, 3600)
     ledger.enrol("ghost", os.uname().nodename, "1@2@3")
-    campaign.lease("ghost", 3, 3600)
+    campaign.worker.lease("ghost", 3, 3600)
     done = langford(*CAMPAIGN)
     assert done.returncode == 3
     assert f"{TASKS - 1} of {TASKS} tasks done (other workers hold the rest)" in done.stderr
-    assert campaign.progress().attempts["expired"] == 3
-    campaign.release([lease])
+    assert campaign.reader.progress().attempts["expired"] == 3
+    campaign.worker.release([lease])
     ledger.close()
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 

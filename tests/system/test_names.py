@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("langford", "db", "jobs", "slurm")
 SEVERAL = {
     # What programs use, its base in db, and its table; a campaign is also what workers reach in any way.
-    "Campaign": {"langford/ledger.py", "db/campaign.py", "db/schema/models.py", "jobs/reach/campaign.py"},
+    "Campaign": {"langford/ledger.py", "db/campaign/campaign.py", "db/schema/models.py", "jobs/reach/campaign.py"},
     "Ledger": {"langford/ledger.py", "db/ledger.py", "db/schema/models.py"},
 }
 """The nouns that several floors have, each as it sees them."""

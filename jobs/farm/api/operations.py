@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
 
-from db import Campaign, Delivery
+from db import Delivery, WorkerCampaign
 from db.messages import BadMessage
 from jobs.farm.guard import bodies
 from jobs.farm.guard.bodies import Bounds
@@ -22,59 +22,61 @@ class AnotherCampaign(LangfordError):
     """The worker has the plan and results of another campaign, which had this name before."""
 
 
-def lease(campaign: Campaign, request: wire.LeaseRequest) -> wire.Leases:
+def lease(workers: WorkerCampaign, request: wire.LeaseRequest) -> wire.Leases:
     """Raises AnotherCampaign or TooManyLeases."""
-    _require_same(campaign, request)
-    leases = campaign.lease(request.worker, request.count, request.seconds, request.held, request.copies)
+    _require_same(workers, request)
+    leases = workers.lease(request.worker, request.count, request.seconds, request.held, request.copies)
     return wire.Leases(leases=leases)
 
 
-def _require_same(campaign: Campaign, request: wire.LeaseRequest) -> None:
+def _require_same(workers: WorkerCampaign, request: wire.LeaseRequest) -> None:
     """Raises AnotherCampaign."""
-    if request.campaign != campaign.uuid:
+    if request.campaign != workers.campaign.uuid:
         # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
-        raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
+        raise AnotherCampaign(
+            f"the campaign {workers.name} is {workers.campaign.uuid} here: start the worker again"
+        )
 
 
-def renew(campaign: Campaign, request: wire.Renewal) -> wire.Running:
-    running = campaign.renew(request.attempts, request.seconds, dict(request.steps), dict(request.computed))
+def renew(workers: WorkerCampaign, request: wire.Renewal) -> wire.Running:
+    running = workers.renew(request.attempts, request.seconds, dict(request.steps), dict(request.computed))
     return wire.Running(running=sorted(running))
 
 
-def release(campaign: Campaign, request: wire.Release) -> None:
-    campaign.release(request.attempts, request.outcome, request.note, dict(request.computed))
+def release(workers: WorkerCampaign, request: wire.Release) -> None:
+    workers.release(request.attempts, request.outcome, request.note, dict(request.computed))
 
 
-def fail(campaign: Campaign, request: wire.End) -> wire.SetAside:
-    return wire.SetAside(set_aside=campaign.fail(request, request.reason, request.computed))
+def fail(workers: WorkerCampaign, request: wire.End) -> wire.SetAside:
+    return wire.SetAside(set_aside=workers.fail(request, request.reason, request.computed))
 
 
-def die(campaign: Campaign, request: wire.End) -> wire.SetAside:
-    return wire.SetAside(set_aside=campaign.die(request, request.reason, request.computed))
+def die(workers: WorkerCampaign, request: wire.End) -> wire.SetAside:
+    return wire.SetAside(set_aside=workers.die(request, request.reason, request.computed))
 
 
-def deliver(campaign: Campaign, request: wire.Results) -> wire.Receipts:
-    return wire.Receipts(receipts=campaign.deliver(_dated(campaign, request)))
+def deliver(workers: WorkerCampaign, request: wire.Results) -> wire.Receipts:
+    return wire.Receipts(receipts=workers.deliver(_dated(workers, request)))
 
 
-def _dated(campaign: Campaign, request: wire.Results) -> list[Delivery]:
+def _dated(workers: WorkerCampaign, request: wire.Results) -> list[Delivery]:
     """Results by the clock of this machine; raises BadMessage."""
-    ahead, tasks = request.now - time.time(), campaign.tasks
+    ahead, tasks = request.now - time.time(), workers.campaign.tasks
     if any(delivery.index >= tasks for delivery in request.deliveries):
         raise BadMessage(f"the campaign has only {several(tasks, 'task')}")
     return [delivery.dated(ahead) for delivery in request.deliveries]
 
 
-def exchange(campaign: Campaign, request: wire.Exchange) -> wire.Exchanged:
+def exchange(workers: WorkerCampaign, request: wire.Exchange) -> wire.Exchanged:
     """Raises as :func:`lease`, when the results have been taken: whoever repeats the request loses nothing."""
-    asked, deliveries = request.lease, _dated(campaign, request.results)
+    asked, deliveries = request.lease, _dated(workers, request.results)
     try:
-        _require_same(campaign, asked)
+        _require_same(workers, asked)
     except AnotherCampaign:
-        campaign.deliver(deliveries)
+        workers.deliver(deliveries)
         raise
     wanted = asked.worker, asked.count, asked.seconds, asked.held, asked.copies
-    receipts, leases = campaign.exchange(deliveries, *wanted)
+    receipts, leases = workers.exchange(deliveries, *wanted)
     return wire.Exchanged(receipts=receipts, leases=leases)
 
 
@@ -84,7 +86,7 @@ class Answered(Generic[Q, A]):
 
     operation: Operation[Q, A]
     # The campaign is reached with the token of the request; None: there is nothing to say
-    answer: Callable[[Campaign, Q], A | None]
+    answer: Callable[[WorkerCampaign, Q], A | None]
     bounds: Bounds = bodies.MESSAGE
     rank: Rank = Rank.RUNNING
 
@@ -95,12 +97,12 @@ ANSWERED = (
     Answered(wire.LEASE, lease, bodies.HELD, Rank.TASKS),
     Answered(wire.DELIVER, deliver, bodies.RESULTS, Rank.TASKS),
     Answered(wire.RENEW, renew, bodies.ATTEMPTS),
-    Answered(wire.ENROL, lambda campaign, asked: wire.Pace(pace=campaign.enrol(asked)), rank=Rank.WORKERS),
-    Answered(wire.LEAVE, lambda campaign, asked: campaign.leave(asked.worker, asked.ending)),
+    Answered(wire.ENROL, lambda workers, asked: wire.Pace(pace=workers.enrol(asked)), rank=Rank.WORKERS),
+    Answered(wire.LEAVE, lambda workers, asked: workers.leave(asked.worker, asked.ending)),
     Answered(wire.RELEASE, release, bodies.ATTEMPTS),
     Answered(wire.FAIL, fail),
     Answered(wire.DIE, die),
-    Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.reopen()), rank=Rank.OTHERS),
+    Answered(wire.RETRY, lambda workers, _: wire.Reopened(reopened=workers.operator.reopen()), rank=Rank.OTHERS),
 )
 RANKS = {answered.operation.path: answered.rank for answered in ANSWERED}
 """What goes first, by the last part of a path; the others are for readers."""

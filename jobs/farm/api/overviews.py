@@ -22,13 +22,13 @@ class Overviews:
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
         self._folders, self._turn = {"the server": Path.cwd()}, Lock()
         self._overviews = {name: self._shared(campaign) for name, campaign in campaigns.items()}
-        self._standings = {name: Shared(campaign.standing) for name, campaign in campaigns.items()}
+        self._standings = {name: Shared(campaign.reader.standing) for name, campaign in campaigns.items()}
         self._texts: dict[str, tuple[Overview, bytes]] = {}
 
     def _shared(self, campaign: Campaign) -> Shared[Overview]:
         def ask() -> Overview:
             with self._turn:
-                return campaign.overview(folders=self._folders)
+                return campaign.reader.overview(folders=self._folders)
 
         return Shared(ask)
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
-from db import Campaign
+from db import WorkerCampaign
 from db.messages import BadMessage, encoded
 from jobs.farm.guard.bodies import ATTEMPTS
 from jobs.reach import wire
@@ -20,7 +20,7 @@ MOST, MAX_BYTES = 250, 4_096
 Key = tuple[str, ...]
 """The name of a campaign, and the tokens of a request."""
 Outcome = bytes | Exception
-AtItsTurn = Callable[[Callable[[Campaign], list[Outcome]]], Awaitable[list[Outcome]]]
+AtItsTurn = Callable[[Callable[[WorkerCampaign], list[Outcome]]], Awaitable[list[Outcome]]]
 """Calls a function, in a thread, of a campaign that is reached with a token, when it is the token's turn."""
 
 
@@ -75,12 +75,12 @@ class Renewals:
             if self._waiting.get(key) is together:
                 del self._waiting[key]
 
-    def _made(self, key: Key, together: list[Waiting], campaign: Campaign) -> list[Outcome]:
+    def _made(self, key: Key, together: list[Waiting], workers: WorkerCampaign) -> list[Outcome]:
         self._close(key, together)
         asked = [_parsed(each.body) for each in together]
         renewals = [each for each in asked if isinstance(each, wire.Renewal)]
         running = {
-            seconds: _renewed(campaign, seconds, (each for each in renewals if each.seconds == seconds))
+            seconds: _renewed(workers, seconds, (each for each in renewals if each.seconds == seconds))
             for seconds in {each.seconds for each in renewals}
         }
         return [_own(each, running[each.seconds]) if isinstance(each, wire.Renewal) else each for each in asked]
@@ -93,14 +93,14 @@ def _parsed(body: bytes) -> wire.Renewal | BadMessage:
         return error
 
 
-def _renewed(campaign: Campaign, seconds: float, renewals: Iterable[wire.Renewal]) -> set[int]:
+def _renewed(workers: WorkerCampaign, seconds: float, renewals: Iterable[wire.Renewal]) -> set[int]:
     """Which of the attempts of some renewals run."""
     shown, steps, computed = [], dict[int, int](), dict[int, float]()
     for each in renewals:
         shown += each.attempts
         steps |= dict(each.steps)
         computed |= dict(each.computed)
-    return campaign.renew(shown, seconds, steps, computed)
+    return workers.renew(shown, seconds, steps, computed)
 
 
 def _own(renewal: wire.Renewal, running: set[int]) -> bytes:

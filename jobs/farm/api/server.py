@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from db import Campaign, Ledger
+from db import Campaign, Ledger, WorkerCampaign
 from db.errors import (
     LedgerBusy,
     LedgerError,
@@ -167,12 +167,12 @@ class Endpoints:
 
         def described(campaign: Campaign, right: Right) -> CampaignInfo | Campaign:
             # A worker sees at once that nothing is left to do.
-            return campaign if right.role is Role.READER else campaign.info()
+            return campaign if right.role is Role.READER else campaign.reader.info()
 
         info = await self._authorized(request, Role.READER, described)
         if isinstance(info, Campaign):
             shown = info
-            info = await self.access.read(request, lambda: shown.info(self.overviews.standing(shown.name)))
+            info = await self.access.read(request, lambda: shown.reader.info(self.overviews.standing(shown.name)))
         return _private(encoded(info))
 
     async def status(self, request: Request) -> Response:
@@ -189,7 +189,7 @@ class Endpoints:
                 await self._authorized(request, operation.role, _both)
             async with self.access.body(request, bounds) as body:
 
-                def at_its_turn(answer: Callable[[Campaign], T]) -> Awaitable[T]:
+                def at_its_turn(answer: Callable[[WorkerCampaign], T]) -> Awaitable[T]:
                     return self._authorized(request, operation.role, partial(self._reached, request, answer))
 
                 if operation is RENEW and len(body) <= MAX_BYTES:
@@ -198,17 +198,19 @@ class Endpoints:
                     key = request.path_params["name"], *self._tokens(request)
                     return _private(await self.renewals.make(key, body, at_its_turn))
 
-                def answer(campaign: Campaign) -> bytes:
-                    return encoded(answered.answer(campaign, bounds.parse(body, operation.request)) or Done())
+                def answer(workers: WorkerCampaign) -> bytes:
+                    return encoded(answered.answer(workers, bounds.parse(body, operation.request)) or Done())
 
                 return _private(await at_its_turn(answer))
 
         return Route("/campaigns/{name}" + operation.path, operate, methods=["POST"])
 
-    def _reached(self, request: Request, answer: Callable[[Campaign], T], campaign: Campaign, right: Right) -> T:
+    def _reached(
+        self, request: Request, answer: Callable[[WorkerCampaign], T], campaign: Campaign, right: Right
+    ) -> T:
         """Call a function of a campaign that is reached with a token; raises NotJson."""
         _require_json(request)
-        return answer(campaign.on(TokenTerms(right.token, self.access.hearing.unheard)))
+        return answer(campaign.worker.on(TokenTerms(right.token, self.access.hearing.unheard)))
 
     async def _authorized(self, request: Request, role: Role, answer: Callable[[Campaign, Right], T]) -> T:
         """Call a function of the campaign of a request, and of what its tokens give there.

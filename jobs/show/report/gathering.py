@@ -111,18 +111,20 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
 
     ``unconfirmed``: count although the promised share is not replicated; ``others``: may have the same problem.
     """
-    history = campaign.history()
-    found = _evidence(history, lambda: campaign.merged(unconfirmed), _lacks(history), campaign.promise())
+    history = campaign.reader.history()
+    found = _evidence(
+        history, lambda: campaign.reader.merged(unconfirmed), _lacks(history), campaign.reader.promise()
+    )
     if found.count is not None:
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
         if history.tasks > MAX_HASHED:
             return found
-        kept, file = campaign.trusted_export(), exchange.file_of(campaign.name)
+        kept, file = campaign.reader.trusted_export(), exchange.file_of(campaign.name)
         digest = hashlib.sha256(kept.content).hexdigest()
         return replace(found, exports=((file.name, digest),), are_written=exchange.holds(file, kept))
     if history.figures.done == history.tasks:
         return found
-    now = campaign.overview()
+    now = campaign.reader.overview()
     return replace(found, forecast=_forecast(now.eta), warnings=tuple(warned.text for warned in now.warnings))
 
 

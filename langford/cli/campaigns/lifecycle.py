@@ -35,7 +35,7 @@ Examples:
 def cancel(name: str, address: str, as_json: bool) -> None:
     """Stop a campaign: set all its unfinished tasks aside; its workers then end."""
     with Ledger(address) as ledger:
-        leases, tasks = ledger.campaign(name).cancel()
+        leases, tasks = ledger.campaign(name).operator.cancel()
     words = f"{several(tasks, 'task')} of {name} set aside, {leases:,} of them taken from workers"
     display.outcome(words, {"campaign": name, "released": leases, "set_aside": tasks}, as_json)
 
@@ -55,7 +55,7 @@ A running server uses the old name until it is restarted."""
 def rename(name: str, new_name: str, address: str, as_json: bool) -> None:
     """Give a campaign another name."""
     with Ledger(address) as ledger:
-        ledger.campaign(name).rename(new_name)
+        ledger.campaign(name).operator.rename(new_name)
     display.outcome(f"{name} is now called {new_name}", {"campaign": new_name, "before": name}, as_json)
 
 
@@ -80,7 +80,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
     file = out or exchange.file_of(name)
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
-        kept = campaign.trusted_export()
+        kept = campaign.reader.trusted_export()
         # A command that was killed may have written the export already.
         if file.exists() and not exchange.holds(file, kept):
             raise BadInput(f"{file} exists, and the export of {name} would replace it: give another --out")

@@ -65,7 +65,7 @@ def promise(campaign: Campaign, share: float | None) -> None:
             f"{campaign.name} promises --replicate {campaign.recheck_share:g}, which cannot be lowered: give a "
             "larger share, or leave --replicate out"
         )
-    campaign.raise_share(share)
+    campaign.operator.raise_share(share)
 
 
 def complete(
@@ -154,7 +154,7 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
     if report.set_aside:
         words = report.set_aside_words(campaign.name)
         return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
-    left = campaign.standing().missing
+    left = campaign.reader.standing().missing
     if left:
         if not report.tasks_here and report.stopped == OUT_OF_TIME:
             advice = f"give a longer --time-limit to resume (ledger {campaign.database.where})"
@@ -168,7 +168,7 @@ def _document(campaign: Campaign, report: RunReport, reason: str) -> dict[str, o
     """``tasks_done`` is null when the ledger does not answer."""
     key, done = campaign.key, None
     with suppress(LedgerError):
-        done = campaign.standing().tasks_done
+        done = campaign.reader.standing().tasks_done
     return {
         "campaign": campaign.name,
         "depth": key.depth,
@@ -188,10 +188,10 @@ def _document(campaign: Campaign, report: RunReport, reason: str) -> dict[str, o
 def answer_of(campaign: Campaign, unconfirmed: bool = False) -> Answer:
     """Arguments and errors as :meth:`langford.ledger.Campaign.count`."""
     count = campaign.count(unconfirmed)
-    promise, replication = campaign.promise(), campaign.replication()
+    promise, replication = campaign.reader.promise(), campaign.reader.replication()
     drawn = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
     more = {**drawn, **promise_document(promise)}
-    seconds = campaign.seconds()
+    seconds = campaign.reader.seconds()
     # In a ledger without imports it goes without saying that nothing was promised.
     words = "" if replication.drawn or (promise is not None and not promise.share) else in_words(promise)
     return campaign_answer(campaign.name, campaign.key, count, seconds, more, words)
@@ -248,7 +248,7 @@ def resumed(ledger: Ledger | None, new: ChosenPlan, name: str | None, is_new: bo
     if begun is not None:
         return begun
     for other in ledger.campaigns():
-        standing = other.standing() if other.problem == new.problem else None
+        standing = other.reader.standing() if other.problem == new.problem else None
         if standing is None or not standing.tasks_done:
             continue
         state, advice = "is done", f"`langford result {other.name}` prints its count"
@@ -273,7 +273,7 @@ def planned(
     begun = ledger.named(name) if ledger is not None and ledger.has(name) else None
     left, share = len(plan_of(key).tasks), 1.0
     if begun is not None:
-        standing = begun.standing()
+        standing = begun.reader.standing()
         left, share = standing.unfinished, 1 - standing.share_done
     state = "would be created" if begun is None else "is resumed"
     reason, method = f", {why}" if why else "", METHODS[key.method]

@@ -122,8 +122,8 @@ def _explain(campaigns: Sequence[Campaign], why: str, as_json: bool) -> None:
     if why and not (why.isascii() and why.isdecimal() and len(why) < 10):
         raise click.UsageError(f"--why takes the number of a task, not {why!r:.40}: put it after the campaign")
     for campaign in campaigns:
-        assert isinstance(campaign, db.Campaign)
-        reasons = campaign.why(int(why) if why else None)
+        assert isinstance(campaign, db.WorkerCampaign)
+        reasons = campaign.operator.reader.why(int(why) if why else None)
         if as_json:
             display.print_json(reasons)
         else:
@@ -137,9 +137,9 @@ def _campaigns_in(ledger: Ledger, words: Sequence[str]) -> Callable[[], Sequence
     """
     if words:
         meant = campaigns_meant(words, ledger)
-        return lambda: meant
+        return lambda: [each.worker for each in meant]
     known: dict[str, Campaign] = {}
-    return lambda: [known.setdefault(each.uuid, each) for each in ledger.campaigns()]
+    return lambda: [known.setdefault(each.uuid, each.worker) for each in ledger.campaigns()]
 
 
 def _campaigns_of(server: RemoteServer, names: Sequence[str]) -> Callable[[], Sequence[Campaign]]:

@@ -45,7 +45,10 @@ def tasks(words: tuple[str, ...], address: str, state: str | None, as_json: bool
         Column("seconds", right=True, rank=3),
         Column("partial result", right=True, rank=1),
     ]
-    with Ledger(address, create=False) as ledger, campaign_meant(words, ledger).reading_tasks(state) as records:
+    with (
+        Ledger(address, create=False) as ledger,
+        campaign_meant(words, ledger).reader.reading_tasks(state) as records,
+    ):
         if as_json:
             names = [field.name for field in fields(TaskRecord)]
             formats.print_parts(formats.json_array(Sheet(names, map(attrgetter(*names), records()))))
@@ -80,17 +83,17 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
     with Ledger(address, create=False) as ledger:
         campaign = ledger.named(name)
         note = "taken back by the operator"
-        holders = campaign.lease_holders(worker)
+        holders = campaign.reader.lease_holders(worker)
         if worker is None:
-            taken = campaign.take_back(note)
+            taken = campaign.operator.take_back(note)
         else:
             if not holders:
-                others = campaign.lease_holders()[:NAMED]
+                others = campaign.reader.lease_holders()[:NAMED]
                 known = [worker_name(other.worker_id, other.host) for other in others]
                 raise BadInput(
                     f"no worker {worker!r:.80} holds tasks of {name}; those that do: {', '.join(known) or 'none'}"
                 )
-            taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
+            taken = sum(campaign.operator.take_back(note, holder.worker_id) for holder in holders)
     words = f"{several(taken, 'task')} of {several(len(holders), 'worker')} returned to the queue"
     display.outcome(words, {"campaign": name, "released": taken, "workers": len(holders)}, as_json)
 
@@ -106,7 +109,7 @@ Examples:
 def retry(name: str, address: str, as_json: bool) -> None:
     """Return tasks that were set aside to the queue."""
     with Ledger(address, create=False) as ledger:
-        reopened = ledger.named(name).reopen()
+        reopened = ledger.named(name).operator.reopen()
     words = f"{several(reopened, 'task')} returned to the queue"
     display.outcome(words, {"campaign": name, "reopened": reopened}, as_json)
 
@@ -149,7 +152,7 @@ def recheck(
         campaign = ledger.named(name)
         for index in chosen:
             campaign.plan.require(index)
-        questioned = campaign.question(chosen or None, worker, kernel)
+        questioned = campaign.operator.question(chosen or None, worker, kernel)
     if not questioned:
         raise LedgerError(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "

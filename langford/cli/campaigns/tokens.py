@@ -38,14 +38,14 @@ def worker_joins(campaign: db.Campaign, file: Path, entrance: Entrance, clock: C
     Raises BadInput when the file is no join file of this campaign.
     """
     before = token_of_join(campaign, file)
-    token = before or campaign.new_token(Role.WORKER, VALID_SECONDS, "serve")
+    token = before or campaign.operator.new_token(Role.WORKER, VALID_SECONDS, "serve")
     join = Join([f"{address}/{campaign.name}" for address in entrance.addresses], token, entrance.trusted)
     with revoked_unless_kept(campaign, None if before else token):
         join.write(file)
 
     def extend() -> None:
         with suppress(LedgerError):  # the next time is a day later: the token is valid long enough
-            campaign.extend(token, VALID_SECONDS)
+            campaign.operator.extend(token, VALID_SECONDS)
 
     with repeated(extend, EXTENDED_SECONDS, "token", clock):
         yield
@@ -67,7 +67,7 @@ def token_of_join(campaign: db.Campaign, file: Path) -> str | None:
         raise BadInput(
             f"{file} is not a join file, and is not replaced: move it, or give another file for --join"
         ) from None
-    if not campaign.extend(token, VALID_SECONDS):
+    if not campaign.operator.extend(token, VALID_SECONDS):
         raise BadInput(
             f"the token in {file} does not belong to {campaign.name}, or was revoked: delete the file, so that a "
             "new one is written, or give another file for --join"
@@ -82,5 +82,5 @@ def revoked_unless_kept(campaign: db.Campaign, token: str | None) -> Iterator[No
         yield
     except BaseException:
         if token is not None:
-            campaign.revoke(token)
+            campaign.operator.revoke(token)
         raise

@@ -65,7 +65,7 @@ def farmed(
         _require_known(host)
     with opened(queue.address, words, Device.parse(queue.device), task_seconds) as (_, campaigns):
         campaign = only(campaigns)
-        if not campaign.standing().to_do:
+        if not campaign.reader.standing().to_do:
             return answer_of(campaign).print(as_json)
         name, logs = campaign.name, (job.logs / campaign.name).absolute()
         make_log_folder(logs)

@@ -101,4 +101,4 @@ def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[C
     # Jobs inherit the environment: an address that comes from it need not be in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
-    return Calls(console).through(campaign), command
+    return Calls(console).through(campaign.worker), command

@@ -156,7 +156,7 @@ def token(
             revoked = _revoke(campaign, revoke)
             display.outcome(f"{several(revoked, 'token')} revoked", {"campaign": name, "revoked": revoked}, as_json)
         else:
-            made = campaign.new_token(Role(role), days * DAY_SECONDS if days else None, label)
+            made = campaign.operator.new_token(Role(role), days * DAY_SECONDS if days else None, label)
             words, kept = made, {"token": made}
             if out is not None:
                 with revoked_unless_kept(campaign, made):
@@ -171,15 +171,15 @@ def token(
 def _revoke(campaign: Campaign, which: str) -> int:
     """Returns how many; raises BadInput."""
     if which == "all":
-        return campaign.revoke()
-    if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.revoke(int(which))):
+        return campaign.operator.revoke()
+    if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.operator.revoke(int(which))):
         raise BadInput(f"{campaign.name} has no token {which!r:.20}: `langford token {campaign.name} --list`")
     return 1
 
 
 def _list_tokens(campaign: Campaign, as_json: bool) -> None:
     """Never a token itself."""
-    records = campaign.tokens()
+    records = campaign.operator.tokens()
     if as_json:
         display.print_json([asdict(record) for record in records])
         return

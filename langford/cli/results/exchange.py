@@ -133,7 +133,7 @@ def export(
     with Ledger(address, create=False) as ledger:
         campaign = campaign_meant(words, ledger)
         name = campaign.name
-        exported = campaign.trusted_export()
+        exported = campaign.reader.trusted_export()
     file, doubtful = out or exchange.file_of(name), exported.left_out
     signature = signatures.write(file, exported.content, exchange.RESULTS, key)
     if doubtful:
@@ -228,7 +228,7 @@ def import_(
                 show(f"  promise   {in_words(export.promise)}, as the file says")
             campaigns[campaign.name] = ledger.named(campaign.name)
         for campaign in campaigns.values():
-            if not campaign.standing().missing:
+            if not campaign.reader.standing().missing:
                 code, counted = _count(campaign, unconfirmed, as_json)
                 codes.add(code)
                 counts.append(counted)
@@ -243,9 +243,9 @@ def _count(campaign: Campaign, unconfirmed: bool, as_json: bool) -> tuple[ExitCo
         answer = answer_of(campaign, unconfirmed)
     except Unreplicated as error:
         display.say(f"langford: {error}")
-        document = {"campaign": campaign.name, "count": None, **promise_document(campaign.promise())}
+        document = {"campaign": campaign.name, "count": None, **promise_document(campaign.reader.promise())}
         return ExitCode.INCOMPLETE, document
-    if campaign.promise() is None:  # the line about the file says what is known of it
+    if campaign.reader.promise() is None:  # the line about the file says what is known of it
         answer = replace(answer, promise="")
     return _shown(answer, as_json), answer.document()
 

@@ -179,7 +179,7 @@ def verify(
     with Ledger(address, create=False) as ledger:
         campaign = campaign_meant(name.split(), ledger)
         name = campaign.name
-        if selection.waiting and not campaign.rechecked_tasks():
+        if selection.waiting and not campaign.reader.rechecked_tasks():
             words = f"no result of {name} waits for a recheck or a decision"
             display.outcome(words, {"campaign": name, "outcome": words, "agrees": None, "tasks": []}, as_json)
             return

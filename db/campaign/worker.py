@@ -1,0 +1,336 @@
+"""What the workers of a campaign ask of its ledger: each change of state is one method, and one transaction.
+
+A worker holds *leases*; the id of an attempt is the fencing token, and a worker that changes an attempt shows its
+nonce.  A task is either done, with a committed result, or can be leased again, however workers fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, Self
+
+from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
+from db.campaign.operator import OperatorCampaign
+from db.campaign.stored import StoredCampaign
+from db.errors import (
+    LedgerError,
+    UnknownWorker,
+    WorkerDistrusted,
+    WrongToken,
+)
+from db.identity import Identity
+from db.look.overview.records import Overview
+from db.records import (
+    IN_LEDGER,
+    NO_SECONDS,
+    NO_STEPS,
+    CampaignInfo,
+)
+from db.states import Ending, Outcome
+from db.store.database import retried
+from db.store.transaction import Transaction
+from db.trust import (
+    acceptance,
+    complaints,
+    enrolment,
+    holding,
+    reasons,
+    rechecks,
+)
+from db.trust.holding import Holdings
+from db.trust.reasons import Asking
+from db.trust.terms import EVERYTHING, Terms
+from db.work import (
+    deadlines,
+    leases,
+    owned,
+    presence,
+    transitions,
+)
+from db.work.deadlines import Deadlines
+from db.work.transitions import Claimant
+
+
+class WorkerCampaign:
+    """A campaign as its workers reach it, on their terms; implements :class:`jobs.reach.campaign.Campaign`.
+
+    A worker changes only those attempts of this campaign whose nonces it shows.  Leases that are overdue, and those
+    of dead or distrusted workers, end in all campaigns of the ledger.
+    """
+
+    transport = IN_LEDGER
+
+    def __init__(self, campaign: StoredCampaign, operator: OperatorCampaign) -> None:
+        """:attr:`db.Campaign.worker` is one.
+
+        Args:
+            campaign: which.
+            operator: of the same campaign.
+        """
+        self.campaign, self.operator, self.terms = campaign, operator, EVERYTHING
+        now = campaign.database.now
+        self._deadlines, self._presence = Deadlines(now), presence.Presence(now)
+        self._holdings = Holdings()
+
+    def on(self, terms: Terms) -> Self:
+        """The same for workers who may have no more than these terms allow."""
+        same = copy(self)
+        same.terms = terms
+        return same
+
+    @property
+    def name(self) -> str:
+        return self.campaign.name
+
+    def info(self) -> CampaignInfo:
+        return self.operator.reader.info()
+
+    def overview(self) -> Overview:
+        return self.operator.reader.overview()
+
+    def expire_the_dead(self) -> None:
+        self.operator.expire_the_dead()
+
+    @contextmanager
+    def _changing_attempts(self) -> Iterator[Transaction]:
+        """As :meth:`writing`; but the nonce of an attempt proves that its campaign was not deleted."""
+        with self.campaign.database.writing() as connection:
+            yield Transaction(connection, self.campaign.campaign_id)
+
+    def enrol(self, identity: Identity) -> float | None:
+        """See :meth:`db.Ledger.enrol`; returns what :meth:`pace` returns for its kind of device."""
+        enrolment.enrol(self.campaign.database, self.terms, *identity.enrolment, **identity.machine.equipment)
+        return self.pace(identity.device_kind)
+
+    def leave(self, worker_id: str, ending: Ending) -> None:
+        """Record how the work of a worker ended; raises UnknownWorker or WrongToken.
+
+        Args:
+            worker_id: its UUID.
+            ending: how.
+        """
+        enrolment.leave(self.campaign.database, self.terms, worker_id, ending)
+
+    @retried
+    def lease(
+        self,
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int] | None = None,
+        copies: int = 0,
+    ) -> list[Lease]:
+        """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
+
+        Rechecks of other voters' results come first, then ready tasks by decreasing work, then copies of tasks that
+        other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases return to
+        the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted, and TooManyLeases if the terms allow none.
+
+        Args:
+            seconds: time until the deadline, as far as the terms allow.
+            held: the attempts that the worker knows of; other running attempts of it were granted by an answer that
+                was lost, and are released at once.  None: they stay.
+            copies: maximum number of copies, for devices of the worker that would otherwise be idle.
+        """
+        with self._changing_attempts() as transaction:
+            granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies)
+        if refusal is not None:
+            raise refusal
+        return granted
+
+    def _grant(
+        self,
+        transaction: Transaction,
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int] | None,
+        copies: int,
+        brought: int = 0,
+        refused: int = 0,
+    ) -> tuple[list[Lease], LedgerError | None]:
+        """The leases, and the error to raise after the transaction if there are none for this token.
+
+        The transaction is committed all the same: overdue leases have ended.
+
+        Args:
+            brought, refused: how many results were taken, and refused, in this transaction.
+        """
+        known = enrolment.known(transaction, self.campaign.record, worker_id, self.terms.digest)
+        self._deadlines.cut(transaction.connection)
+        if known.overdue:
+            ended = transitions.expire(transaction, self.terms.unheard)
+            presence.lose(transaction.connection, set(ended))
+        if held is not None and known.running:
+            leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
+        refusal, allowed = None, count
+        if self.terms.digest:
+            refusal, allowed = self._allowed(transaction, known, count, brought)
+        longest = self._deadlines.warranted(transaction, self.terms.digest)
+        seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
+        claimant = Claimant(worker_id, known.host, self.terms.digest, fresh_nonce(), seconds, longest)
+        granted = rechecks.claim(transaction, claimant, known, allowed)
+        granted += leases.claim(transaction, claimant, allowed - len(granted))
+        if not granted:
+            complaints.judge_again(transaction)
+        granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
+        self._presence.note(transaction.connection, [worker_id])
+        if self.terms.digest:
+            self._holdings.took(self.terms.digest, len(granted))
+        self.terms.note(transaction, len(granted) + refused, brought)
+        return granted, refusal
+
+    def _allowed(
+        self, transaction: Transaction, known: Any, count: int, brought: int
+    ) -> tuple[LedgerError | None, int]:
+        """How many leases the token may get, and why not even one."""
+        token = self.terms.digest
+        room = self._holdings.room(transaction, token, known.now, count)
+        many = known.fruitless >= holding.MAX_FRUITLESS and not brought
+        is_fruitless = many and holding.is_fruitless(transaction, token)
+        ready = room >= 1 or leases.any_ready(transaction)
+        refusal = reasons.refusal(Asking(token, token, is_fruitless=is_fruitless, room=room, ready=ready))
+        return refusal, 0 if refusal else int(min(count, room))
+
+    @retried
+    def renew(
+        self,
+        credentials: Collection[Credential],
+        seconds: float,
+        steps: Mapping[int, int] = NO_STEPS,
+        computed: Mapping[int, float] = NO_SECONDS,
+    ) -> set[int]:
+        """Move deadlines; returns the attempts that still run.
+
+        An attempt that has ended, for example because it expired, is omitted.  Its worker may finish the task all
+        the same: a late result is accepted.  The deadline of an attempt that is older than the terms allow is moved
+        only if it has made more steps than at the last renewal.
+
+        Args:
+            credentials: of the attempts; those of another campaign are omitted.
+            seconds: from now to the new deadline, as far as the terms allow.
+            steps: how many steps some of the attempts have done, by attempt.
+            computed: for how many seconds some of them were computed, by attempt; 0: it has not begun.
+        """
+        with self._changing_attempts() as transaction:
+            attempts = owned.attempts(transaction, self.campaign.record, credentials)
+            self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
+            longest = self.terms.longest(self._deadlines, transaction)
+            extended = [
+                attempt
+                for attempt, row in attempts.items()
+                if row.age <= longest or steps.get(attempt, -1) > (-1 if row.steps is None else row.steps)
+            ]
+            return leases.renew(transaction, list(attempts), extended, min(seconds, longest), steps, computed)
+
+    @retried
+    def release(
+        self,
+        credentials: Collection[Credential],
+        outcome: Outcome = Outcome.RELEASED,
+        note: str | None = None,
+        computed: Mapping[int, float] = NO_SECONDS,
+    ) -> None:
+        """Return unfinished tasks to the queue; neither release nor preemption counts as a failure.
+
+        Args:
+            credentials: of their attempts.
+            outcome: released, or preempted.
+            note: why, for people; None: nothing to say.
+            computed: see :meth:`renew`.
+        """
+        with self._changing_attempts() as transaction:
+            tasks = owned.tasks(transaction, self.campaign.record, credentials)
+            leases.note(transaction, {attempt: computed[attempt] for attempt in computed if attempt in tasks})
+            transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
+
+    def die(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
+        """Record that the process that evaluated a task died; returns whether the task was set aside.
+
+        Args:
+            credential: of the attempt.
+            reason: for people.
+            computed: for how many seconds the task was computed; None: unknown.
+        """
+        return self._complain(credential, Outcome.DIED, reason, computed)
+
+    def fail(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
+        """Record that the task itself failed; returns whether it was set aside, after too many failures.
+
+        Args:
+            credential: of the attempt.
+            reason: for people.
+            computed: see :meth:`die`.
+        """
+        return self._complain(credential, Outcome.FAILED, reason, computed)
+
+    @retried
+    def _complain(self, credential: Credential, outcome: Outcome, reason: str, computed: float | None) -> bool:
+        with self._changing_attempts() as transaction:
+            tasks = owned.tasks(transaction, self.campaign.record, [credential])
+            return any(
+                complaints.complain(transaction, attempt, index, outcome, reason, computed)
+                for attempt, index in tasks.items()
+            )
+
+    def pace(self, device_kind: str) -> float | None:
+        """Seconds per unit of work at the slowest of the last results of a kind of device, see
+        :func:`db.work.deadlines.pace`.
+        """
+        with self.campaign.reading() as transaction:
+            return deadlines.pace(transaction, device_kind, self.terms.digest)
+
+    @retried
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Take results, all in one transaction; at most one result per task is accepted.
+
+        - The first result of a task is accepted, even after its lease has expired.
+        - A further result confirms the accepted one or conflicts with it (:mod:`db.trust.witnesses`).
+        - A result that fails the checks of the plan is refused, and counts as a failure of its task.
+        - A result without the nonce of an attempt at its task is refused, and changes nothing.
+        """
+        one_at_a_time = False
+        while True:
+            try:
+                with self._changing_attempts() as transaction:
+                    receipts, brought = acceptance.accept(
+                        transaction, self.campaign.record, self.campaign.plan, deliveries, self.terms, one_at_a_time
+                    )
+                    self.terms.note(transaction, acceptance.refused(receipts), brought)
+                    return receipts
+            except acceptance.Overtaken:
+                one_at_a_time = True
+
+    @retried
+    def exchange(
+        self,
+        deliveries: Sequence[Delivery],
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int],
+        copies: int = 0,
+    ) -> tuple[list[Receipt], list[Lease]]:
+        """Deliver results, then lease tasks, in one transaction; what :meth:`lease` raises concerns no result.
+
+        Args:
+            deliveries: see :meth:`deliver`.
+            worker_id, count, seconds, held, copies: see :meth:`lease`.
+        """
+        try:
+            with self._changing_attempts() as transaction:
+                receipts, brought = acceptance.accept(
+                    transaction, self.campaign.record, self.campaign.plan, deliveries, self.terms
+                )
+                asked, refused = (worker_id, count, seconds, held, copies), acceptance.refused(receipts)
+                granted, refusal = self._grant(transaction, *asked, brought, refused)
+        except acceptance.Overtaken:
+            return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
+        except (UnknownWorker, WorkerDistrusted, WrongToken):
+            self.deliver(deliveries)
+            raise
+        if refusal is not None:
+            raise refusal
+        return receipts, granted
