@@ -68,6 +68,10 @@ def served(where: str, *names: str, options: Sequence[str] = ()) -> Iterator[tup
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     command = [sys.executable, "-m", "langford", "serve", *names, "--ledger", where, "--port", str(port), *options]
+    # Ledgers of one folder have campaigns of one name here: each server has a join file of its own.
+    joins = tempfile.TemporaryDirectory(prefix="langford-joins-")
+    if len(names) == 1:
+        command += ["--join", f"{joins.name}/{names[0]}.join"]
     process = subprocess.Popen(command)
     try:
         while not _listens(port):
@@ -78,6 +82,7 @@ def served(where: str, *names: str, options: Sequence[str] = ()) -> Iterator[tup
     finally:
         process.terminate()
         process.wait()
+        joins.cleanup()
 
 
 def _listens(port: int) -> bool:
