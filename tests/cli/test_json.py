@@ -23,7 +23,7 @@ from langford.errors import MachineFailed
 from langford.ledger import Campaign, Ledger
 from langford.provenance import kernel_hash
 from slurm import job_name
-from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, finish, new_campaign, true_deliveries
+from tests.support.campaigns import COUNT, HOUR, KEY, NAME, PLAN, TASKS, finish, new_campaign, true_deliveries
 from tests.support.command_line import Run
 from tests.support.databases import new_ledger
 from tests.support.servers import Server
@@ -101,10 +101,16 @@ def test_a_verification_with_nothing_to_decide_prints_a_document_too(tell: Tell,
 
 
 def test_several_counts_are_one_document(tell: Tell, campaign: Campaign) -> None:
+    with Ledger("langford.db") as ledger:
+        finish(ledger.create_campaign("again", KEY, PLAN.work.tolist()), "b")
     finish(campaign, "a")
-    counted = tell("result", NAME)
-    assert (counted["campaign"], counted["count"]) == (NAME, str(COUNT))
-    assert tell("result", NAME, NAME) == [counted, counted]
+    first, second = tell("result", NAME), tell("result", "again")
+    assert [(each["campaign"], each["count"]) for each in (first, second)] == [
+        (NAME, str(COUNT)),
+        ("again", str(COUNT)),
+    ]
+    assert tell("result", NAME, "again") == [first, second]
+    assert tell("result", NAME, NAME) == first
 
 
 def test_the_documents_of_tokens(tell: Tell, campaign: Campaign) -> None:

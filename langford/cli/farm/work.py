@@ -38,7 +38,6 @@ from langford.words import several
 Examples:
   langford work langford-27-polyphase-16.join
   langford work langford-27-polyphase-16.join --device cuda --time-limit 2h
-  LANGFORD_JOIN=/run/secrets/langford.join langford work
 
 SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit codes: those of `langford run`."""
 )
