@@ -345,8 +345,7 @@ def test_the_first_request_of_a_connection_may_be_large(server_of_all: Farm, chu
     body: Any = iter([content[:1_000_000], content[1_000_000:]]) if chunked else content
     url = f"http://127.0.0.1:{server_of_all.port}/campaigns/{FARMED}/results"
     answer = httpx.post(url, content=body, headers=bearer(server_of_all.token), timeout=60)
-    assert answer.status_code == 400
-    assert "unknown field more" in answer.json()["error"]
+    assert (answer.status_code, answer.json()) == (200, {"receipts": []})
 
 
 def test_a_request_has_few_header_lines(server_of_all: Farm) -> None:
