@@ -46,7 +46,7 @@ def count(
     Args:
         problem: a Problem, n for L(2, n), or words like "near-skolem 12 missing 5" (:meth:`Problem.parse`).
         method: "polyphase", "shifted2", "shifted", "godfrey", "necklace", "miller" or "regular"; by default the
-            fastest that applies, on this device (:func:`langford.methods.fastest_method`).
+            fastest that applies on such devices (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
         seed: for "shifted2", "shifted" and "necklace", which of its sums; the count is the same with each.
         anyway: compute even where the problem has an obstruction, and the count is known to be 0, or where it takes
@@ -80,7 +80,7 @@ def count(
 
 def _expected_seconds(problem: Problem, method: Method, workers: Sequence[Device]) -> float:
     """By the table of benchmarks, where that is enough to know that a count may start; otherwise measured."""
-    known = tabled(problem, method, workers[0])
+    known = tabled(problem, method, workers[0].kind)
     if known is not None and known.longest.expected(problem) / len(workers) < MAX_SECONDS:
         return known.expected(problem) / len(workers)
     return expected_seconds([(problem, method)], workers)[problem]
@@ -113,7 +113,7 @@ def plan(
 
     Raises BadProblem, MethodDoesNotApply, BadDepth or BadSeed.
     """
-    return chosen_plan(problem_of(problem), Device.parse(str(device)), method, depth, seed, shared=True).plan
+    return chosen_plan(problem_of(problem), Device.parse(str(device)), method, depth, seed).plan
 
 
 def estimate(problem: Problem | int | str, walks: int = WALKS, seed: int = 1) -> estimation.Estimate:

@@ -29,7 +29,7 @@ from jobs.run.source import TaskSource
 from langford.devices import CPU, BadDevice, Device
 from langford.devices import devices as present
 from langford.errors import BadInput, BadProblem
-from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, plan_of
+from langford.methods import ChosenPlan, Count, Plan, PlanKey, chosen_plan, plan_of
 from langford.methods.speed import Speed, speed_here
 from langford.problem import Problem, problem_of
 from langford.words import several
@@ -219,7 +219,7 @@ class Ledger(db.Ledger):
         found = [campaign for campaign in self.campaigns() if campaign.problem == problem]
         if len(found) < 2:
             return found[0] if found else None
-        begun = self.begun(chosen_plan(problem, device, shared=True))
+        begun = self.begun(chosen_plan(problem, device))
         if begun is None:
             names = ", ".join(campaign.name for campaign in found)
             raise BadInput(f"the ledger has {len(found)} campaigns of {problem}: {names}. Name one")
@@ -228,25 +228,25 @@ class Ledger(db.Ledger):
     def begun(self, new: ChosenPlan, name: str | None = None) -> Campaign | None:
         """The campaign that is resumed instead of creating one by a chosen plan; None: there is none.
 
-        Where the method was chosen among several, its campaign is preferred to those of others.  So the same call
-        resumes its campaign even when another method is known to be faster since.
+        It is at any depth where none was given; one of a name has any method and seed, unless these were given.
 
         Args:
             new: the plan.
             name: of the campaign; None: that of the plan.
         """
-        rivals = candidates(new.problem, new.device.kind, new.seeded) if new.reason else []
-        any_seed = name is not None and not new.seeded
-        found = [
-            campaign
-            for campaign, key in ((campaign, campaign.key) for campaign in self.campaigns())
-            if campaign.name == (name or key.name)
-            and key.problem == new.problem
-            and new.depth in (None, key.depth)
-            and (any_seed or key.seed == new.seed)
-        ]
-        methods = [new.method.name, *(rival.name for rival in rivals)]
-        return next((each for preferred in methods for each in found if each.key.method == preferred), None)
+        any_method, any_seed = name is not None and not new.named, name is not None and not new.seeded
+        return next(
+            (
+                campaign
+                for campaign, key in ((campaign, campaign.key) for campaign in self.campaigns())
+                if campaign.name == (name or key.name)
+                and key.problem == new.problem
+                and (any_method or key.method == new.method.name)
+                and new.depth in (None, key.depth)
+                and (any_seed or key.seed == new.seed)
+            ),
+            None,
+        )
 
     def campaigns(self) -> Sequence[Campaign]:
         """All campaigns, oldest first."""

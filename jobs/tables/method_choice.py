@@ -26,7 +26,6 @@ class MethodChoice:
         self._devices = devices
         self._methods: dict[Problem, Method] = {}
         self._small: set[Problem] = set()
-        self._costs: dict[tuple[str, int, int], float] = {}
         for problem in problems:
             method = chosen_plan(problem, CPU).method
             if problem.n <= method.speeds.forecast(problem.copies).instant:
@@ -50,18 +49,16 @@ class MethodChoice:
     def depth(self, problem: Problem, method: Method) -> int:
         """The depth at which a problem is counted.
 
-        It is the coarsest where the whole count takes no longer than a task may: a result costs more to keep than
-        it saves.  Raises as :func:`langford.methods.task_depth`.
+        It is the coarsest for a small problem: a result costs more to keep than it saves.  Raises as
+        :func:`langford.methods.task_depth`.
 
         Args:
             problem: of the table.
             method: which counts it.
         """
-        devices = self.devices(problem)
-        seconds = devices[0].task_seconds
-        if self.small(problem) or (seconds and self._cost(problem, method) * len(devices) <= seconds):
+        if self.small(problem):
             return method.best_depths(problem)[0]
-        return task_depth(problem, method, devices[0], seconds)
+        return task_depth(problem, method, self.devices(problem)[0])
 
     def first(self, problem: Problem) -> Method:
         return self._methods[problem]
@@ -77,17 +74,10 @@ class MethodChoice:
             begun: methods of campaigns of the problem in the ledger.
         """
         kind = self.devices(problem)[0].kind
-        second = second_method(key, kind, lambda method: self._cost(problem, method), begun)
+        second = second_method(key, kind, begun)
         if second is None:
             raise BadInput(
                 f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "
                 "another --device"
             )
         return second
-
-    def _cost(self, problem: Problem, method: Method) -> float:
-        """Expected seconds, asked once for all problems with as many colours."""
-        kind = method.name, problem.n, problem.copies
-        if kind not in self._costs:
-            self._costs[kind] = expected_seconds([(problem, method)], self.devices(problem))[problem]
-        return self._costs[kind]

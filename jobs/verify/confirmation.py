@@ -13,7 +13,6 @@ from jobs.verify.second_method import relation, second_method, second_seed
 from langford.devices import Device
 from langford.errors import BadInput, Incomplete, LangfordError
 from langford.methods import METHODS, Count, Method, PlanKey, chosen_plan, chosen_seed, find_method
-from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 from langford.words import portion
 
@@ -176,12 +175,7 @@ def _method(key: PlanKey, name: str | None, seed: int | None, devices: Sequence[
         method = find_method(name, key.problem)
         method.require_kernel(kind)
         return method
-    second = second_method(
-        key,
-        kind,
-        lambda method: expected_seconds([(key.problem, method)], devices)[key.problem],
-        seeded=seed is not None,
-    )
+    second = second_method(key, kind, seeded=seed is not None)
     if second is None:
         raise BadInput(
             f"no other method with a kernel for {kind} counts {key.problem}"

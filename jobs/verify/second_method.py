@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from math import inf
 
@@ -19,13 +19,9 @@ MOMENTS = 1.0
 
 
 def second_method(
-    key: PlanKey,
-    device_kind: str,
-    seconds: Callable[[Method], float],
-    begun: Collection[str] = (),
-    seeded: bool = False,
+    key: PlanKey, device_kind: str, begun: Collection[str] = (), seeded: bool = False
 ) -> Method | None:
-    """The method that counts a problem again; None: there is none.
+    """The method that counts a problem again, by the table of benchmarks; None: there is none.
 
     Among methods at most four times slower than the fastest, the one least related to the first; of equals, one
     already begun, then the fastest.  The first method itself is the last resort, with another seed.
@@ -33,15 +29,14 @@ def second_method(
     Args:
         key: the plan by which it was counted.
         device_kind: the method has a kernel for it.
-        seconds: returns how long a method takes; not called where there is no choice.
         begun: names of methods to prefer.
         seeded: only methods that take a seed, the first method itself before others.
     """
     usable = _usable(key, device_kind, seeded)
     if len(usable) < 2:
         return next(iter(usable), None)
-    expected = {method.name: seconds(method) for method in usable}
-    costs = {name: cost if cost > MOMENTS else 0.0 for name, cost in expected.items()}
+    seconds = {method.name: _seconds(key.problem, method, device_kind) for method in usable}
+    costs = {name: cost if cost > MOMENTS else 0.0 for name, cost in seconds.items()}
     affordable = COSTLIER * min(costs.values())
     return min(
         (method for method in usable if costs[method.name] <= affordable),
@@ -64,22 +59,24 @@ def second_seed(key: PlanKey, method: Method) -> int:
 def advised(key: PlanKey, device: Device = CPU) -> str:
     """The options of ``langford count`` that count a problem again; empty: there are none.
 
-    It measures nothing: the methods are compared by the table of benchmarks.
-
     Args:
         key: the plan by which it was counted.
         device: where it is to be counted again.
     """
-
-    def seconds(method: Method) -> float:
-        speed = tabled(key.problem, method, device)
-        return inf if speed is None else speed.expected(key.problem)
-
-    method = second_method(key, device.kind, seconds)
+    method = second_method(key, device.kind)
     if method is None:
         return ""
     seed = second_seed(key, method)
     return f"--method {method.name}{f' --seed {seed}' if seed else ''}"
+
+
+def _seconds(problem: Problem, method: Method, device_kind: str) -> float:
+    """By the table of benchmarks; infinite where it has no times, as of an extension's method."""
+    with suppress(BadSpeeds):
+        speed = tabled(problem, method, device_kind)
+        if speed is not None:
+            return speed.expected(problem)
+    return inf
 
 
 def _usable(key: PlanKey, device_kind: str, seeded: bool) -> Sequence[Method]:
@@ -92,23 +89,4 @@ def _usable(key: PlanKey, device_kind: str, seeded: bool) -> Sequence[Method]:
         and (method.name != key.method or method.seeded)
     ]
     own = [method for method in able if seeded and method.name == key.method]
-    return own or _likely(key.problem, able)
-
-
-def _likely(problem: Problem, methods: Sequence[Method]) -> Sequence[Method]:
-    """The methods without those that take far longer than the others, which a measurement need not show.
-
-    These are the searches, where a sum applies and the problem has more colours than a search counts in an instant,
-    or holes that may be anywhere: a search tries every place for them.
-    Methods whose times nobody measured for this number of copies, such as an extension's, are left out too, unless
-    there is no other.
-    """
-    starts = {}
-    for method in methods:
-        with suppress(BadSpeeds):
-            starts[method.name] = method.speeds.forecast(problem.copies)
-    known = [method for method in methods if method.name in starts]
-    if all(start.growth is not None for start in starts.values()):
-        return known or methods[:1]
-    instant = {name for name, start in starts.items() if not problem.loose and problem.n <= start.instant}
-    return [each for each in known if starts[each.name].growth is None or each.name in instant]
+    return own or able

@@ -72,8 +72,8 @@ def count(
     problem = chosen.problem()
     if problem.obstruction:
         context.exit(replace(nothing_to_count(problem, method_name, asked), term=chosen.term).print(as_json))
-    choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
-    method = choice.method
+    new = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
+    method = new.method
     threads = chosen_cores(workers)
     chosen_devices = devices(device, threads)
     cost = Cost.of_count(problem, method, chosen_devices)
@@ -82,9 +82,9 @@ def count(
         if known is not None:
             context.exit(known.print(as_json))
     cost.require_consent(yes)
-    cost.say(choice.reason, "`langford run` does the same and survives interruption; ")
+    cost.say("`langford run` does the same and survives interruption; ")
     used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"
-    plan = choice.plan
+    plan = new.plan
     whole = float(plan.work.sum())
     line = ProgressLine(str(problem), whole, len(plan.tasks))
     with line.shown():
@@ -92,20 +92,8 @@ def count(
             plan, chosen_devices, lambda done, seconds: line.update(None, done, seconds_left(whole, done, seconds))
         )
     again = partial(count_again, plan.key, chosen_devices[0], "on another machine")
-    more = {"seed": plan.seed, "chosen": choice.reason or None}
-    answer = Answer(
-        problem,
-        method.name,
-        counted,
-        seconds,
-        whole,
-        used,
-        again,
-        more,
-        choice.reason,
-        asked=asked,
-        term=chosen.term,
-    )
+    more = {"seed": plan.seed}
+    answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, asked=asked, term=chosen.term)
     context.exit(answer.print(as_json))
 
 

@@ -13,7 +13,7 @@ from langford.devices import Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply, whole
 from langford.extensions import Registry
 from langford.methods.backtracking import Miller, Regular
-from langford.methods.choice import Choice, fastest, fastest_of_kind, task_depth
+from langford.methods.choice import fastest, task_depth
 from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
 from langford.methods.necklace import Necklace
@@ -45,7 +45,6 @@ __all__ = [
     "Method",
     "Plan",
     "PlanKey",
-    "candidates",
     "chosen_plan",
     "chosen_seed",
     "fastest_method",
@@ -76,30 +75,15 @@ def find_method(name: str, problem: Problem) -> Method:
     return METHODS[name]
 
 
-def fastest_method(problem: Problem, device: Device, seeded: bool = False, shared: bool = False) -> Choice:
-    """The method that counts the problem fastest on a device, and why.
+def fastest_method(problem: Problem, device_kind: str, seeded: bool = False) -> Method:
+    """The method that counts the problem fastest on a kind of device, by one rule for all machines.
 
     Args:
         problem: what is counted.
-        device: where.
-        seeded: whether the method must have a seed.
-        shared: choose by the kind of the device alone, which gives the same method on every machine.
+        device_kind: "cpu" or "cuda"; the method has a kernel for it.
+        seeded: whether it must have a seed.
 
-    Raises MethodDoesNotApply when no method applies, and as :func:`langford.methods.choice.fastest`.
-    """
-    methods = candidates(problem, device.kind, seeded)
-    return fastest_of_kind(problem, methods, device.kind) if shared else fastest(problem, methods, device)
-
-
-def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list[Method]:
-    """The methods that may be the fastest; at least one.
-
-    Args:
-        problem: what they count.
-        device_kind: on which; they have kernels for it.
-        seeded: only methods that take a seed.
-
-    Raises MethodDoesNotApply.
+    Raises MethodDoesNotApply when no method applies.
     """
     applicable = _applicable(problem, seeded)
     names = {method.name for method in applicable}
@@ -108,7 +92,7 @@ def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list
     ]
     if not present:
         applicable[0].require_kernel(device_kind)
-    return [method for method in present if method is present[0] or device_kind in method.speeds.fastest_from]
+    return fastest(problem, present, device_kind)
 
 
 def _applicable(problem: Problem, seeded: bool) -> list[Method]:
@@ -174,19 +158,16 @@ class ChosenPlan:
     device: Device  # where the tasks are evaluated
     method: Method  # how
     seed: int  # which of the method's sums
-    reason: str  # why this method, in words; empty when it was named, or when there was no other candidate
     depth: int | None  # the task depth p; None: langford.methods.choice.task_depth chooses it
     task_seconds: float | None  # the time that a task may take, in seconds; None: a rule chooses the depth
     at_most: float | None  # the longest time that a task may take by the rule, in seconds
-    seeded: bool  # whether the seed was named
+    # Whether they were given
+    named: bool  # the method
+    seeded: bool  # the seed
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan itself.
-
-        The first reading chooses the depth, with ``task_seconds`` or ``at_most`` by the speed of the method.
-        Raises BadDepth, BadSeed, or what :func:`langford.methods.choice.task_depth` raises.
-        """
+        """The plan itself; raises BadDepth, BadSeed, and as :func:`langford.methods.choice.task_depth`."""
         depth = self.depth
         if depth is None:
             depth = task_depth(self.problem, self.method, self.device, self.task_seconds, self.at_most)
@@ -204,10 +185,11 @@ def chosen_plan(
     depth: int | None = None,
     seed: int | None = None,
     task_seconds: float | None = None,
-    shared: bool = False,
     at_most: float | None = None,
 ) -> ChosenPlan:
     """Choose the method, the depth and the plan for a problem; what is given is not chosen.
+
+    The same arguments, with any device of a kind, give the same plan on every machine.
 
     Args:
         problem: what is counted.
@@ -215,9 +197,7 @@ def chosen_plan(
         method: a name of METHODS.
         depth: the task depth p, which is checked at once.
         seed: which of the method's sums; without a method, one that has seeds is chosen.
-        task_seconds: choose the depth for tasks of at most this time in seconds, measured on the device.
-        shared: whether other machines, with devices of this kind, evaluate tasks of the plan too.  Then what was
-            measured on this machine does not decide, and the plan is the same on every machine.
+        task_seconds: choose the depth for tasks of at most this time in seconds, on the device of the benchmarks.
         at_most: without ``task_seconds``: choose a larger depth than usual where tasks would take longer than this,
             in seconds.
 
@@ -226,21 +206,17 @@ def chosen_plan(
         BadDepth: the method does not split the problem at this depth.
         BadSeed: the method has no sums for this seed.
         BadInput: ``task_seconds`` is not above 0.
-        NoGpu: as :func:`fastest_method`.
     """
     if task_seconds is not None and not task_seconds > 0:
         raise BadInput(f"a task takes more than 0 seconds, not {task_seconds}: give a larger task_seconds")
     seed = None if seed is None else whole("a seed", seed, BadSeed)
-    if method is not None:
-        choice = Choice(find_method(method, problem), "")
+    if method is None:
+        by = fastest_method(problem, device.kind, seed is not None)
     else:
-        choice = fastest_method(problem, device, seed is not None, shared)
-    if not shared:
-        choice.method.require_kernel(device.kind)
-    sum_of = chosen_seed(choice.method, seed)
-    chosen = ChosenPlan(
-        problem, device, choice.method, sum_of, choice.reason, depth, task_seconds, at_most, seed is not None
-    )
+        by = find_method(method, problem)
+        by.require_kernel(device.kind)
+    given = method is not None, seed is not None
+    chosen = ChosenPlan(problem, device, by, chosen_seed(by, seed), depth, task_seconds, at_most, *given)
     if depth is not None:
         _ = chosen.plan  # raises BadDepth
     return chosen

@@ -1,27 +1,25 @@
-"""How long a method takes on a device: whoever chooses a depth or a method, forecasts or limits asks here.
+"""How long a method takes on a device: whoever chooses a depth, forecasts or limits asks here.
 
-What is known best answers: the results of the campaign, else what ``langford tune choice`` kept in the profile of
-this machine, else a measurement, else the table of benchmarks (``speeds.toml``).  All of them are for a device that
-nothing else uses.
+What is known best answers: the results of the campaign, else a measurement, else the table of benchmarks
+(``speeds.toml``).  All of them are for a device that nothing else uses.
 
-The work of a sum is known exactly, in points: one task shows its speed, which must not be too small, because each
-task prepares tables.  The work of a search is not known: a smaller problem is searched, and its time multiplied by
-a factor for each further colour, which benchmarks have shown.
+The work of a sum is known exactly, in points: some tasks show its speed.  They must not be too small, because each
+task prepares tables, and they are drawn at random: the first task of a shifted sum takes five times as long as
+others of its work, because more of its points have terms.  The work of a search is not known: a smaller problem is
+searched, and its time multiplied by a factor for each further colour, which benchmarks have shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from random import Random
 
 from langford.devices import Device
-from langford.errors import BadDepth, LangfordError
+from langford.errors import BadDepth
 from langford.kernels.gpu.runtime import NoGpu
-from langford.machine.profile import save_settings, say_unusable, settings_of
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
@@ -35,14 +33,12 @@ GROWTH_ERROR = 1.1
 """The time of a search grows by another factor from n to n + 1 than in the benchmarks: by up to a tenth."""
 TABLE_ERROR = 10.0
 """Other devices of a kind are faster or slower than those of the benchmarks, by up to this factor."""
-DEEPER = 8
-"""The first plan whose tasks are drawn is this much deeper than the suggested one."""
+DRAWN = 3
+"""Tasks that are timed together; the times of those of one plan deviate by a fifth from their mean."""
 WORK_OF_A_GPU = 4.0**8
 """Work that takes a GPU seconds, as a multiple of what a core does in moments."""
 GROWTH_OF_A_SUM = 4.0
 """Factor in the work of a sum from n to n + 1."""
-PROFILE_ENTRY = "choice"
-"""Where the profile keeps the measured seconds, in the place of a method's name."""
 
 
 _measured: dict[tuple[Problem, str, Device], Speed] = {}
@@ -53,7 +49,6 @@ class KnownFrom(StrEnum):
     """What a speed is known from, the best first."""
 
     RESULTS = "results"
-    PROFILE = "profile"
     MEASUREMENT = "measurement"
     TABLE = "table"
 
@@ -74,13 +69,10 @@ class Speed:
             return self.seconds * what
         assert self.method is not None
         assert self.problem is not None
-        start = self.method.speeds.forecast(what.copies)
-        if start.growth is None:
-            widened: float = (what.n / self.problem.n) ** start.widening
-            return self.seconds * whole_work(what, self.method) * widened
-        return (
-            self.seconds * whole_work(self.problem, self.method) * float(start.growth) ** (what.n - self.problem.n)
-        )
+        growth = self.method.speeds.forecast(what.copies).growth
+        if growth is None:
+            return self.seconds * whole_work(what, self.method)
+        return self.seconds * whole_work(self.problem, self.method) * float(growth) ** (what.n - self.problem.n)
 
     @property
     def longest(self) -> Speed:
@@ -104,7 +96,7 @@ def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequenc
         long = [problem for problem in problems if not is_short(problem, method, devices[0])]
         shown = speed_of(max(long, key=lambda problem: problem.n), method, devices[0]) if long else None
         for problem in problems:
-            speed = shown if problem in long else tabled(problem, method, devices[0])
+            speed = shown if problem in long else tabled(problem, method, devices[0].kind)
             expected[problem] = 0.0 if speed is None else speed.expected(problem) / len(devices)
     return expected
 
@@ -131,53 +123,52 @@ def is_short(problem: Problem, method: Method, device: Device) -> bool:
 
 
 def speed_of(problem: Problem, method: Method, device: Device) -> Speed:
-    """The speed of a method at a problem, from the profile, else measured once, else from the table.
+    """The speed of a method at a problem, measured once, else from the table.
 
     Raises NoGpu where the device is missing and not in the table, and what Plan.evaluator raises.
     """
-    try:
-        seconds = profiled(device).get(problem.name, {}).get(method.name)
-        if seconds is not None:
-            return Speed(seconds / whole_work(problem, method), KnownFrom.PROFILE, 1.0, method, problem)
-        key = problem, method.name, device
-        if key not in _measured:
+    key = problem, method.name, device
+    if key not in _measured:
+        try:
             _measured[key] = measured(problem, method, device)
-        return _measured[key]
-    except NoGpu:
-        known = tabled(problem, method, device)
-        if known is None:
-            raise
-        return known
+        except NoGpu:
+            known = tabled(problem, method, device.kind)
+            if known is None:
+                raise
+            return known
+    return _measured[key]
 
 
-def tabled(problem: Problem, method: Method, device: Device) -> Speed | None:
-    """The speed on the devices of the benchmarks; None: it was not measured for this kind of device."""
+def tabled(problem: Problem, method: Method, device_kind: str) -> Speed | None:
+    """The speed on the devices of the benchmarks, at the problem that is nearest in size; None: there is none.
+
+    A search tries every place for holes that may be anywhere, which no benchmark has.
+    """
     start = method.speeds.forecast(problem.copies)
-    if device.kind not in start.counted:
+    if problem.loose and start.growth is not None:
         return None
-    name, seconds = start.counted[device.kind]
-    counted = Problem.parse(name)
+    known = {Problem.parse(name): seconds for name, seconds in start.counted.get(device_kind, ())}
+    if not known:
+        return None
+    counted = min(known, key=lambda each: (abs(problem.n - each.n), -each.n))
+    seconds = known[counted]
     further = abs(problem.n - counted.n) if start.growth is not None else 0
     error = TABLE_ERROR * GROWTH_ERROR**further
     return Speed(seconds / whole_work(counted, method), KnownFrom.TABLE, error, method, counted)
 
 
-def measured(problem: Problem, method: Method, device: Device, draws: int = 0) -> Speed:
+def measured(problem: Problem, method: Method, device: Device) -> Speed:
     """The speed of a method, from the first tasks that take long enough to show it; they are made ever larger.
 
-    ``draws``: measure as many tasks of the problem itself, drawn at random; 0: the largest of what is quickest.
     Raises what Plan.evaluator raises.
     """
     speed, further = None, 0
-    deep = method.suggested_depth(problem) + DEEPER
-    for plan, tasks in _shallower(problem, method, deep, draws) if draws else _samples(problem, method, device):
+    for plan, tasks in _samples(problem, method, device):
         try:
             evaluator = plan.evaluator(device)
         except BadDepth:  # tasks that are larger still do not fit either
-            if speed is None and not draws:
-                raise
             if speed is None:
-                continue
+                raise
             break
         times: list[float] = []
         most = ENOUGH_SECONDS if device.on_cores else LONG_SECONDS
@@ -211,22 +202,12 @@ def _samples(problem: Problem, method: Method, device: Device) -> Iterator[tuple
             plan = method.plan(sized, method.suggested_depth(sized))
             yield plan, list(plan.tasks) if device.on_cores else [int(plan.work.argmax())]
         return
-    if device.on_cores:
-        probe = _smaller(problem, first)
-        yield from _shallower(probe, method, small_tasks(probe, method, start.points), 0)
-    else:
-        yield from _shallower(problem, method, method.suggested_depth(problem), 0)
-
-
-def _shallower(problem: Problem, method: Method, deep: int, draws: int) -> Iterator[tuple[Plan, list[int]]]:
-    """Plans from a depth upwards, each with its largest task, or with some that are drawn."""
-    random, depths = Random(problem.n), method.best_depths(problem)
+    probe = _smaller(problem, first) if device.on_cores else problem
+    deep = small_tasks(probe, method, start.points) if device.on_cores else method.suggested_depth(problem)
+    random, depths = Random(probe.n), method.best_depths(probe)
     for depth in sorted((each for each in depths if each <= max(deep, depths[0])), reverse=True):
-        try:
-            plan = method.plan(problem, depth)
-        except BadDepth:
-            continue
-        yield plan, [random.choice(plan.tasks) for _ in range(draws)] or [int(plan.work.argmax())]
+        plan = method.plan(probe, depth)
+        yield plan, [random.choice(plan.tasks) for _ in range(DRAWN)]
 
 
 def _smaller(problem: Problem, n: int) -> Problem:
@@ -245,27 +226,3 @@ def small_tasks(probe: Problem, method: Method, points: float | None) -> int:
 def whole_work(problem: Problem, method: Method) -> float:
     """The work of the whole count, in the method's unit."""
     return float(method.plan(problem, method.suggested_depth(problem)).work.sum())
-
-
-def keep(problem: Problem, device: Device, seconds: dict[str, float]) -> str:
-    """Keep the measured seconds of each method in the profile; the file.  Raises NoHome or OSError."""
-    known = {**profiled(device), problem.name: seconds}
-    return str(save_settings(device.name, PROFILE_ENTRY, known))
-
-
-def profiled(device: Device) -> dict[str, dict[str, float]]:
-    """Seconds of each method on this machine, by name of the problem; raises NoGpu."""
-    known = settings_of(device.name, PROFILE_ENTRY)
-    usable = {name: seconds for name, seconds in known.items() if _is_measured(name, seconds)}
-    if len(usable) < len(known):
-        say_unusable(f"{device.name} holds no times")
-    return usable
-
-
-def _is_measured(name: str, seconds: object) -> bool:
-    with suppress(LangfordError):
-        Problem.parse(name)
-        return isinstance(seconds, dict) and all(
-            isinstance(each, int | float) and each > 0 for each in seconds.values()
-        )
-    return False

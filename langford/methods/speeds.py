@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -31,9 +31,8 @@ class Growth(Struct, frozen=True, forbid_unknown_fields=True):
     growth: Factor | None = None  # factor in the time from n to n + 1; None where the work is known in points
     # Work of a task that shows the speed; None: that of a task of half the largest depth
     points: Factor | None = None
-    widening: Factor = 2.0  # a point takes (n / m)^widening as long with n colours as with m
-    # By kind of device, the name of a problem and the seconds that one device took to count it
-    counted: Mapping[str, tuple[Text, Factor]] = {}
+    # By kind of device, names of problems and the seconds that one device takes to count them
+    counted: Mapping[str, Sequence[tuple[Text, Factor]]] = {}
 
 
 class Speeds(Struct, frozen=True, forbid_unknown_fields=True):

@@ -18,6 +18,7 @@ from jobs.verify.confirmation import Confirmation
 from jobs.verify.second_method import advised, second_method
 from langford.arithmetic.residue import residue
 from langford.methods import MAX_SEED, Count, Method, PlanKey, plan_of
+from langford.methods.speed import KnownFrom, Speed, whole_work
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.support.cases import exhaustive
@@ -131,16 +132,19 @@ def test_a_second_count_that_was_begun_is_resumed(langford: Run, tmp_path: Path,
     assert json.loads(langford("confirm", "eight", "--json").stdout)["campaigns"][1] == second
 
 
-def unasked(method: Method) -> float:
-    raise AssertionError(f"the cost of {method.name} was asked")
-
-
-def test_of_several_methods_the_least_related_of_those_that_cost_little_counts_again() -> None:
+def test_of_several_methods_the_least_related_of_those_that_cost_little_counts_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     costs = {"polyphase": 20.0, "godfrey": 60.0, "shifted": 40.0, "shifted2": 40.0}
     key = PlanKey(Problem.langford(12), "shifted2", 0)
 
     def chosen(*begun: str, first: PlanKey = key, **others: float) -> str:
-        method = second_method(first, "cpu", lambda method: {**costs, **others}.get(method.name, 180.0), begun)
+        def tabled(problem: Problem, method: Method, device_kind: str) -> Speed:
+            seconds = {**costs, **others}.get(method.name, 180.0)
+            return Speed(seconds / whole_work(problem, method), KnownFrom.TABLE, 1.0, method, problem)
+
+        monkeypatch.setattr("jobs.verify.second_method.tabled", tabled)
+        method = second_method(first, "cpu", begun)
         assert method is not None
         return method.name
 
@@ -153,15 +157,15 @@ def test_of_several_methods_the_least_related_of_those_that_cost_little_counts_a
     assert chosen("regular", first=few, miller=9.0, regular=9.0) != "regular", "places colours by the same code"
 
 
-def test_nothing_is_measured_where_there_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_measured_for_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     def second(key: PlanKey, seeded: bool = False) -> str:
-        method = second_method(key, "cpu", unasked, seeded=seeded)
+        method = second_method(key, "cpu", seeded=seeded)
         assert method is not None
         return method.name
 
+    monkeypatch.setattr("langford.methods.speed.measured", lambda *_: pytest.fail("measured"))
     assert second(PlanKey(Problem.langford(15, copies=3), "miller", 2)) == "regular"
     assert second(PlanKey(Problem.langford(20), "shifted", 0), seeded=True) == "shifted"
-    monkeypatch.setattr("langford.methods.speed.measured", unasked)
     assert advised(PlanKey(Problem.langford(24), "shifted2", 8)) == "--method polyphase"
     assert advised(PlanKey(Problem.parse("starter-20"), "necklace", 0, 4)) == "--method necklace --seed 5"
 

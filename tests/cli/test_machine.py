@@ -1,4 +1,4 @@
-"""``langford doctor``, and task depths chosen by measured speed."""
+"""``langford doctor``, and a campaign that is found again whatever depth would be chosen."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from jobs import doctor
-from langford.devices import CPU, Cpu
-from langford.methods import METHODS, Plan, task_depth
-from langford.problem import Problem
-from langford.result import PartialResult
+from langford.devices import CPU
 from langford.version import install
 from tests.support.command_line import Run
 
@@ -47,40 +43,6 @@ def test_doctor_reports_a_command_that_hangs(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(doctor.subprocess, "run", hang)
     slurm = doctor.examine_slurm()
     assert (slurm.state, "/bin/sbatch does not answer" in slurm.detail) == ("broken", True)
-
-
-@pytest.mark.parametrize("name", ["polyphase", "shifted"])
-@pytest.mark.parametrize("points_per_second", [1e6, 1e15])
-@pytest.mark.parametrize("preparation", [0.0, 0.01])
-def test_the_depth_follows_the_speed(
-    monkeypatch: pytest.MonkeyPatch, name: str, points_per_second: float, preparation: float
-) -> None:
-    problem, method = Problem.langford(20), METHODS[name]
-    now = [0.0]
-
-    class Clockwork:
-        """Evaluates every task at the same speed, on a clock of its own."""
-
-        def __init__(self, plan: Plan) -> None:
-            self._work = plan.work
-
-        def evaluate(self, index: int) -> PartialResult:
-            now[0] += self._work[index] / points_per_second + preparation
-            return PartialResult(index, 0, 0, 0)
-
-    monkeypatch.setattr("langford.methods.speed._measured", {})
-    monkeypatch.setattr(Plan, "evaluator", lambda plan, device: Clockwork(plan))
-    monkeypatch.setattr(Cpu, "clock", staticmethod(lambda: now[0]))
-    depth = task_depth(problem, method, CPU, 20.0)
-
-    def longest(depth: int) -> float:
-        return float(np.max(method.plan(problem, depth).work)) / points_per_second
-
-    depths = method.best_depths(problem)
-    assert depth in depths
-    assert longest(depth) <= 20.0 or depth == depths[-1]
-    # What a task prepares passes for a tenth of its time at most.
-    assert depth == 0 or longest(depth - depths.step) * (1.1 if preparation else 1.0) > 20.0
 
 
 def test_a_campaign_is_found_again_without_its_depth(langford: Run, tmp_path: Path) -> None:

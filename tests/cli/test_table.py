@@ -31,9 +31,9 @@ from jobs.tables.entries import Family, entries
 from jobs.tables.forecast import TableForecast
 from jobs.tables.method_choice import MethodChoice
 from langford.arithmetic.residue import residue
-from langford.devices import CPU, Cpu, Device
+from langford.devices import CPU, Device
 from langford.errors import Incomplete
-from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
+from langford.methods import Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
 from langford.problem.reference import SEQUENCES
 from langford.result import Evaluation
@@ -284,50 +284,15 @@ def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: R
     assert "polyphase" not in outcome.stderr.replace("kernels of polyphase", "")
 
 
-# -- forecasts --------------------------------------------------------------------------------
+# -- the second count -------------------------------------------------------------------------
 
 
-class Card(Cpu):
-    """A core that is measured as a GPU is."""
-
-    on_cores = False
-    task_seconds = 20.0
-
-
-@pytest.mark.parametrize(
-    ("problem", "measured"),
-    [
-        (Problem.langford(20), {"godfrey", "shifted", "shifted2"}),
-        (Problem.langford(8), {"godfrey", "shifted", "shifted2", "miller", "regular"}),
-    ],
-    ids=["a long sum", "a short one"],
-)
-def test_no_search_is_measured_where_a_sum_is_sure_to_be_faster(
-    monkeypatch: pytest.MonkeyPatch, problem: Problem, measured: set[str]
-) -> None:
-    asked = set()
-
-    def noted(choices: Sequence[tuple[Problem, Method]], devices: Sequence[Device]) -> dict[Problem, float]:
-        asked.update(method.name for _, method in choices)
-        return {each: 1.0 for each, _ in choices}
-
-    choice = MethodChoice([problem], [CPU])
-    monkeypatch.setattr("jobs.tables.method_choice.expected_seconds", noted)
-    first = chosen_plan(problem, CPU).key
-    assert choice.second(problem, first).name in measured
-    assert asked == measured
-
-
-@pytest.mark.parametrize("cards", [1, 2])
-@pytest.mark.parametrize(("seconds", "depth"), [(19.0, 0), (21.0, 12)], ids=["short", "long"])
-def test_a_count_on_cards_is_one_task_unless_it_takes_long(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, depth: int, cards: int
-) -> None:
-    problem, method = Problem.langford(24), METHODS["shifted2"]
-    choice = MethodChoice([], [Card()] * cards)
-    monkeypatch.setattr("jobs.tables.method_choice.expected_seconds", lambda *_: {problem: seconds / cards})
-    monkeypatch.setattr("jobs.tables.method_choice.task_depth", lambda *_: 12)
-    assert choice.depth(problem, method) == depth
+def test_a_search_confirms_no_sum_that_takes_long() -> None:
+    small, large = Problem.langford(8), Problem.langford(20)
+    choice = MethodChoice([small, large], [CPU])
+    # Of the methods that take moments, each is as good; a search takes days where a sum takes a minute.
+    for problem, begun in ((small, "miller"), (large, "shifted2")):
+        assert choice.second(problem, chosen_plan(problem, CPU).key, {"miller"}).name == begun
 
 
 def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, tmp_path: Path) -> None:

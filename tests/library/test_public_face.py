@@ -29,7 +29,7 @@ from jobs.run.source import TaskSource
 from jobs.verify.verification import Verification
 from langford import errors
 from langford.devices import CPU
-from langford.methods import METHODS, Method, chosen_plan
+from langford.methods import Method, chosen_plan
 from langford.methods.plan import Evaluator
 from langford.problem import Problem
 from tests.support.command_line import ENVIRONMENT
@@ -161,14 +161,15 @@ def test_a_run_asks_its_ledger_nothing_that_it_cannot_abandon(
     assert threading.main_thread() not in asked
 
 
-def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> None:
+def test_the_same_call_resumes_its_campaign(tmp_path: Path) -> None:
     chosen = partial(chosen_plan, Problem.langford(8), CPU)
     with langford.Ledger(str(tmp_path / "records.db")) as ledger:
         assert ledger.begun(chosen()) is None
-        first = ledger.campaign(8, "shifted2", depth=0)
-        assert ledger.campaign(8) == ledger.campaign("langford-8-shifted2-0") == ledger.begun(chosen()) == first
-        assert ledger.campaign(8, "polyphase") != first
-        assert ledger.campaign(8).key.method == METHODS["polyphase"].name  # the one that is chosen now
+        other = ledger.campaign(8, "shifted2", depth=0)
+        assert ledger.begun(chosen()) is None  # it has another method than the rule chooses
+        first = ledger.campaign(8, "polyphase", depth=4)
+        assert ledger.campaign(8) == ledger.campaign("langford-8-polyphase-4") == ledger.begun(chosen()) == first
+        assert ledger.campaign(8, "shifted2") == other
         assert ledger.begun(chosen(seed=3)) is None
         assert ledger.campaign(8, seed=3, name="third").key.seed == 3
         assert ledger.begun(chosen(), "third") == ledger.campaign("third")

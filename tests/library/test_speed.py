@@ -14,12 +14,12 @@ from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS, Method, Plan, speed, task_depth
 from langford.methods.observed import ObservedSpeed
 from langford.methods.speed import (
+    DRAWN,
     GROWTH_ERROR,
     TABLE_ERROR,
     KnownFrom,
     Speed,
     expected_seconds,
-    keep,
     measured,
     small_tasks,
     speed_here,
@@ -73,23 +73,46 @@ def test_the_largest_is_measured_and_the_others_are_scaled(
     assert set(of) == {large}
     assert 0.0 < one[small] < one[middle] < one[large]
     work = whole_work(middle, POLYPHASE) / whole_work(large, POLYPHASE)
-    assert one[middle] / one[large] == pytest.approx(work * (18 / 19) ** 2)
+    assert one[middle] / one[large] == pytest.approx(work)
     two = expected_seconds([(large, POLYPHASE)], [device, device])
     assert two[large] == pytest.approx(one[large] / 2)
 
 
 def test_a_speed_is_that_of_a_card_that_nobody_else_uses() -> None:
-    now_this_now_that = itertools.cycle([9.0, 5.0, 2.0, 7.0])
+    rounds = itertools.cycle([factor for factor in (9.0, 5.0, 2.0, 7.0) for _ in range(DRAWN)])
     problem = Problem.langford(19)
-    found = measured(problem, POLYPHASE, timed(lambda plan, index: next(now_this_now_that) / 4))
-    plan = POLYPHASE.plan(problem, POLYPHASE.suggested_depth(problem))
-    assert found.expected(problem) == pytest.approx(2.0 / 4 / plan.work.max() * plan.work.sum())
+    pace = 0.2 / float(POLYPHASE.plan(problem, POLYPHASE.suggested_depth(problem)).work.max())
+    found = measured(problem, POLYPHASE, timed(lambda plan, index: next(rounds) * float(plan.work[index]) * pace))
+    assert found.expected(problem) == pytest.approx(2 * pace * whole_work(problem, POLYPHASE))
 
 
 def test_a_long_task_is_timed_once() -> None:
-    times = iter([20.0])
+    times = iter([20.0] * DRAWN)
     problem = Problem.langford(19)
     assert measured(problem, POLYPHASE, timed(lambda plan, index: next(times))).expected(problem) >= 20.0
+
+
+@pytest.mark.parametrize("kind", [Cpu, Card])
+@pytest.mark.parametrize("n", [20, 24, 28])
+def test_a_task_that_is_unlike_the_others_is_no_measure(n: int, kind: type[Cpu]) -> None:
+    """The first of a shifted sum, in which all outer elements have one sign, takes five times as long."""
+    problem, shifted = Problem.langford(n), METHODS["shifted"]
+    device = timed(lambda plan, index: (1 if index else 5) * 1e-10 * float(plan.work[index]), kind)
+    assert measured(problem, shifted, device).expected(problem) == pytest.approx(
+        1e-10 * whole_work(problem, shifted)
+    )
+
+
+def test_the_table_answers_by_the_count_that_is_nearest() -> None:
+    """A point of polyphase takes a core three times as long with 28 colours as with 24."""
+    for name, n, known in (("polyphase", 28, 6.46e6), ("polyphase", 24, 8_480.0), ("shifted", 20, 32.1)):
+        problem = Problem.langford(n)
+        shown = tabled(problem, METHODS[name], "cpu")
+        assert shown is not None
+        assert shown.expected(problem) == pytest.approx(known)
+        assert shown.expected(Problem.langford(n + 1)) == pytest.approx(
+            known * whole_work(Problem.langford(n + 1), METHODS[name]) / whole_work(problem, METHODS[name])
+        )
 
 
 def test_tasks_grow_until_they_show_the_speed() -> None:
@@ -149,20 +172,11 @@ def test_the_task_that_shows_the_speed_of_a_core_is_no_small_one() -> None:
         assert 2**31 < plan.work.max() <= 2**34
 
 
-def test_the_profile_answers_before_a_measurement(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANGFORD_PROFILE", str(tmp_path / "profile.json"))
-    problem = Problem.langford(19)
-    keep(problem, CPU, {"polyphase": 77.0})
-    monkeypatch.setattr(speed, "measured", lambda *_: pytest.fail("measured"))
-    known = speed_of(problem, POLYPHASE, CPU)
-    assert (known.source, known.expected(problem)) == (KnownFrom.PROFILE, pytest.approx(77.0))
-
-
 def test_the_table_answers_for_a_card_that_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none_here(card: Cuda) -> str:
+    def none_here(card: Cuda, maker: Any, plan: Plan) -> Any:
         raise NoGpu("there is none")
 
-    monkeypatch.setattr(Cuda, "name", property(none_here))
+    monkeypatch.setattr(Cuda, "evaluator", none_here)
     problem, method = Problem.langford(28), METHODS["shifted2"]
     known = speed_of(problem, method, Cuda())
     assert (known.source, known.error) == (KnownFrom.TABLE, TABLE_ERROR)
@@ -182,7 +196,7 @@ def test_the_table_is_of_the_right_order(name: str) -> None:
     for copies in (2, 3):
         first = Problem.named("starter", 12) if name == "necklace" else Problem.langford(11, copies)
         if method.refusal(first) is None:
-            known = tabled(first, method, CPU)
+            known = tabled(first, method, "cpu")
             assert known is not None
             assert known.expected(first) < 5.0
 

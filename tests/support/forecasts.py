@@ -15,7 +15,7 @@ from langford.problem import Problem
 def taking(seconds: Callable[[Problem, Method], float]) -> dict[str, object]:
     """Other values, by "module:name", with which each count is expected to take some seconds of one device."""
 
-    def measured(problem: Problem, method: Method, device: Device, draws: int = 0) -> Speed:
+    def measured(problem: Problem, method: Method, device: Device) -> Speed:
         pace = seconds(problem, method) / whole_work(problem, method)
         return Speed(pace, KnownFrom.MEASUREMENT, 1.0, method, problem)
 

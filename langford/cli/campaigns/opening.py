@@ -103,7 +103,7 @@ def opened(
         raise BadInput(
             f"{problem} = 0, so there is nothing to compute: no arrangement exists, {problem.obstruction}"
         )
-    new = chosen_plan(problem, device, task_seconds=task_seconds, shared=True)
+    new = chosen_plan(problem, device, task_seconds=task_seconds)
     with Ledger(address, create=not dry_run) as ledger:
         campaign = resumed(ledger, new, None, is_new)
         if campaign is None and dry_run:

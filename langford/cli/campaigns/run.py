@@ -29,7 +29,6 @@ from langford.cli.options.groups import (
     compute_options,
 )
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
-from langford.cli.output import display
 from langford.cli.output.answer import Asked, nothing_to_count
 from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import Device
@@ -103,11 +102,8 @@ def run(
     place = Device.parse(computing.device)
     if problem.obstruction:
         context.exit(nothing_to_count(problem, chosen.method_name, asked).print(as_json))
-    usual = place.task_seconds
     at_most = computing.time_limit / TASKS_IN_LIMIT if computing.time_limit else None
-    if at_most is not None and usual is not None:
-        usual = min(usual, at_most)
-    new = chosen.plan(place, usual if task_time is None else task_time, at_most=at_most)
+    new = chosen.plan(place, task_time, at_most)
     here = computing.devices()
     with existing(address) as found:
         begun = resumed(found, new, chosen.name, is_new)
@@ -121,7 +117,5 @@ def run(
     cost.require_consent(chosen.yes, computing.time_limit)
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
-        if new.reason.startswith("measured"):
-            display.say(f"{cost.what}, {new.reason}")
         cost.say()
         context.exit(completed(campaign, cost.speed and cost.speed.of_plan(new.plan)))

@@ -261,14 +261,9 @@ def resumed(ledger: Ledger | None, new: ChosenPlan, name: str | None, is_new: bo
 
 
 def planned(
-    ledger: Ledger | None,
-    address: str,
-    name: str | None,
-    key: PlanKey,
-    chosen_devices: Sequence[Device],
-    why: str = "",
+    ledger: Ledger | None, address: str, name: str | None, key: PlanKey, chosen_devices: Sequence[Device]
 ) -> DryRun:
-    """What it would take to complete a campaign; ``why``: its method was chosen, in words."""
+    """What it would take to complete a campaign."""
     name = name or key.name
     begun = ledger.named(name) if ledger is not None and ledger.has(name) else None
     left, share = len(plan_of(key).tasks), 1.0
@@ -276,9 +271,8 @@ def planned(
         standing = begun.reader.standing()
         left, share = standing.unfinished, 1 - standing.share_done
     state = "would be created" if begun is None else "is resumed"
-    reason, method = f", {why}" if why else "", METHODS[key.method]
-    what = f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{reason}"
-    cost = Cost.of_count(key.problem, method, chosen_devices, what, share)
+    what = f"campaign {name} ({state}): {key}"
+    cost = Cost.of_count(key.problem, METHODS[key.method], chosen_devices, what, share)
     return DryRun(cost, left, place_of(ledger, address))
 
 

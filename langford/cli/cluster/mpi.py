@@ -71,7 +71,7 @@ def mpi(
             # Every rank knows it; one of them prints it.
             answer = nothing_to_count(problem, chosen.method_name)
             context.exit(answer.judged() if communicator.rank else answer.print(as_json))
-        new = chosen.plan(Device.parse(device), shared=True)
+        new = chosen.plan(Device.parse(device))
     except (LangfordError, click.UsageError):
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:

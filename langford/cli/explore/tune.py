@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from jobs.tuning import session
-from jobs.tuning.choice import choices
 from jobs.tuning.experiment import Experiment
 from jobs.tuning.session import experiments
 from langford.cli.options.common import json_option
@@ -17,9 +16,6 @@ from langford.cli.output.progress import Terminal
 from langford.cli.output.tables import Column, table
 from langford.methods import find_method
 
-CHOICE = "choice"
-"""In the place of a method: measure which one to choose."""
-
 
 @click.command(
     epilog="""\b
@@ -27,12 +23,9 @@ Examples:
   langford tune miller 15
   langford tune godfrey skolem 20 --out figures
   langford tune necklace starter 22
-  langford tune regular 14 --json --no-save
-  langford tune choice 20"""
+  langford tune regular 14 --json --no-save"""
 )
-@click.argument(
-    "method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", "necklace", CHOICE])
-)
+@click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", "necklace"]))
 @problem_options
 @click.option(
     "--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts timed for each setting."
@@ -53,19 +46,12 @@ def tune(
     On the processor: the depth of tasks and the number of cores, with a smaller problem if N would take
     long.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
     compute.  `run`, `count` and `work` use the kept settings; LANGFORD_PROFILE names the file.
-
-    `choice` measures tasks of each method that may be the fastest.  `run` and `count` then use these times to
-    choose a method for this problem and others of its kind.
     """
     problem = chosen.problem()
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []
-    if method_name == CHOICE:
-        measured = choices(problem, repeat, Terminal(), save)
-    else:
-        measured = experiments(problem, find_method(method_name, problem), repeat, Terminal(), save)
-    for device, experiment in measured:
+    for device, experiment in experiments(problem, find_method(method_name, problem), repeat, Terminal(), save):
         documents.append({"device": device, **experiment.document()})
         if not as_json:
             _print(experiment)

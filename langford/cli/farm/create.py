@@ -68,25 +68,24 @@ def create(
     """Write a campaign with all its tasks into a ledger, for workers that start later."""
     chosen.require_one_depth(task_time)
     place = Device.parse(device)
-    new = chosen.plan(place, task_time, shared=True)
+    new = chosen.plan(place, task_time)
     if new.problem.obstruction:
         raise BadInput(
             f"{new.problem} = 0, so there is nothing to create: no arrangement exists, {new.problem.obstruction}"
         )
     key = new.key
-    is_known = not place.on_cores and tabled(new.problem, new.method, place) is not None
+    is_known = not place.on_cores and tabled(new.problem, new.method, place.kind) is not None
     # Of a GPU it is one, which need not be here.
     computing = [place] if is_known else devices(CPU.kind)
-    why = f"{new.reason}; --device and --method change it" if new.reason else ""
     if dry_run:
         with existing(address) as found:
-            plan = planned(found, address, chosen.name, key, computing, why)
+            plan = planned(found, address, chosen.name, key, computing)
             (replace(plan, host=None) if is_known else plan).print(as_json)
         return
     cost = Cost.of_count(new.problem, new.method, computing)
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-        cost.say(why)
+        cost.say()
         promise(campaign, replicate)
         where = ledger.database.where
         document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}

@@ -112,8 +112,7 @@ task_time_option = click.option(
     "--task-time",
     type=task_duration,
     metavar="TIME",
-    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), as measured here, or in "
-    "the benchmarks for a GPU that is elsewhere.",
+    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m) on the benchmarks' device.",
 )
 yes_option = click.option(
     "--yes", is_flag=True, help="Start even if it takes over an hour or a year, or has over a million tasks."

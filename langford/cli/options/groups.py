@@ -103,7 +103,6 @@ class CampaignOptions(ProblemOptions):
         self,
         device: Device,
         task_seconds: float | None = None,
-        shared: bool = False,
         at_most: float | None = None,
     ) -> ChosenPlan:
         """The plan that the options name; :func:`langford.methods.chosen_plan` chooses what they leave out.
@@ -111,7 +110,7 @@ class CampaignOptions(ProblemOptions):
         Raises BadProblem, and as that function.
         """
         given = (self.method_name, self.depth, self.plan_seed)
-        return chosen_plan(self.problem(), device, *given, task_seconds, shared, at_most)
+        return chosen_plan(self.problem(), device, *given, task_seconds, at_most)
 
 
 @dataclass(frozen=True)

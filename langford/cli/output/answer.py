@@ -41,7 +41,6 @@ class Answer:
     used: str  # text after the time and the speed, like "on 2 cores"
     how_to_find: Callable[[], str]  # what to print when the count is wrong: the commands that find the wrong task
     more: Mapping[str, object] = field(default_factory=dict)  # further fields, the first of the JSON object
-    chosen: str = ""  # why this method; empty when it was given, or was the only one
     promise: str = ""  # the promised replication, in words; empty: the checks contain it, or there is none
     asked: Asked = NOTHING_MORE
     term: Term | None = None  # of a sequence, which was asked for
@@ -123,7 +122,6 @@ class Answer:
         return [
             *first,
             *([f"  found by  {self.method}: {found}"] if count.tasks else []),
-            *([f"  chosen    {self.method}, {self.chosen}"] if self.asked.verbose and self.chosen else []),
             *(f"  {'checked ' if count.tasks else 'computed'}  {check}" for check in self._checks),
             *([f"  promise   {self.promise}"] if self.promise else []),
             f"  {self._compared_in_words}",

@@ -80,13 +80,10 @@ class Cost:
         error = 1.0 if self.speed is None else self.speed.error
         return (1.0,) if error < ERROR_WORTH_SAYING else (1 / error, error)
 
-    def say(self, why: str = "", first: str = "") -> None:
-        """Say it before a long computation.
-
-        ``why``: the method was chosen; ``first``: what to say before the advice.
-        """
+    def say(self, first: str = "") -> None:
+        """Say it before a long computation; ``first``: what to say before the advice."""
         if self.seconds > SECONDS_WORTH_SAYING:
-            say(f"{self.what}: {self.length}{f' ({why})' if why else ''}")
+            say(f"{self.what}: {self.length}")
         if self.seconds > SECONDS_WORTH_ADVICE:
             say(f"{first}{self.instead()}")
 
@@ -126,7 +123,7 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
         try:
             smaller = problem.resized(n)
             if not smaller.obstruction:
-                choices.append((smaller, fastest_method(smaller, devices[0]).method))
+                choices.append((smaller, fastest_method(smaller, devices[0].kind)))
         except (BadInput, NoGpu):  # without the GPU nothing is possible here
             break
     expected = expected_seconds(choices, devices) if choices else {}
