@@ -16,6 +16,7 @@ import click
 from langford import __version__
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.failures import cannot_print, code_of_failure, forget
+from langford.cli.help_page import HelpPage
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.output.display import READABLE, say
 from langford.errors import LangfordError
@@ -85,6 +86,9 @@ NAMED_ABOVE = {
     *("count", "estimate", "run", "status", "result", "verify", "table", "draw", "serve", "work", "irregular"),
 }
 """The commands that the text of the help names; `slurm` has others too."""
+
+
+click.Context.formatter_class = HelpPage
 
 
 def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:

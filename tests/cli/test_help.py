@@ -74,6 +74,19 @@ def test_the_commands_are_grouped() -> None:
     assert listed == [name for name in COMMANDS if name in listed]
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_the_help_is_no_wider_than_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    listing = Entry(("langford",), "", cli)
+    for entry in (listing, *ENTRIES.values()):
+        shown = entry.context.get_help()
+        wide = [line for line in shown.splitlines() if len(line) > width]
+        # A word stays whole: an address, or a query in its quotes.
+        assert all(len(shlex.split(line.rstrip("\\"))) == 1 for line in wide), wide
+        as_typed = " ".join(shown.replace("\\\n", "").split())
+        assert all(example in as_typed for example in examples(entry))
+
+
 @pytest.mark.parametrize("name", ENTRIES)
 def test_the_examples_of_a_command_are_right(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # The files of the examples need not exist here.
