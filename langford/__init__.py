@@ -26,7 +26,7 @@ from langford.errors import (
     TooExpensive,
     WrongResult,
 )
-from langford.own_packages import require_own_packages
+from langford.own_packages import require_files, require_own_packages
 from langford.problem import Problem
 from langford.version import __version__
 
@@ -43,6 +43,7 @@ else:
 
     def __getattr__(name: str) -> object:
         """What takes long to load: the command line starts without numpy and numba, and the library without SQL."""
+        require_files()
         match name:
             case "BadName" | "CampaignMismatch" | "LedgerError" | "NoLedger" | "NoSuchCampaign":
                 require_own_packages()

@@ -1,4 +1,4 @@
-"""Whether ``db``, ``jobs`` and ``slurm``, as Python finds them, are this program's own."""
+"""Whether ``db``, ``jobs`` and ``slurm``, as Python finds them, are this program's own, and are files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,20 @@ OWN_PACKAGES = ("db", "jobs", "slurm")
 HOME = Path(__file__).resolve().parent.parent
 
 
+def require_files() -> None:
+    """Raises BadInput where they are in a zip: tables are read as files, and compilers get paths of sources."""
+    if not HOME.is_dir():
+        raise BadInput(f"langford cannot run from a zip ({HOME}): install it (`pip install langford`)")
+
+
 def require_own_packages() -> None:
     """Look where each is found, before one is imported: a script may have a file of that name beside it.
 
     A folder that is not a package is ignored.
 
-    Raises BadInput, which names the file in the way.
+    Raises BadInput, which names the file in the way, and as require_files.
     """
+    require_files()
     for name in OWN_PACKAGES:
         found = _found(name)
         if found is None:

@@ -9,9 +9,11 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
+import langford
 from db import Ledger
 from langford.cli.campaigns import running
 from langford.cli.output import display
@@ -265,6 +267,34 @@ def test_a_foreign_package_is_diagnosed_in_one_line(tmp_path: Path, package: str
     assert done.returncode == 2
     assert f"{tmp_path / package / '__init__.py'} is in the way" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A zip with the program, which starts it."""
+    made = tmp_path_factory.mktemp("zipped") / "langford.pyz"
+    root = Path(langford.__file__).parents[1]
+    with ZipFile(made, "w") as zipped:
+        for package in ("langford", *PACKAGES):
+            for file in (root / package).rglob("*"):
+                if file.is_file() and file.suffix != ".pyc":
+                    zipped.write(file, file.relative_to(root))
+        zipped.writestr("__main__.py", "from langford.cli.start import main\nmain()\n")
+    return made
+
+
+@pytest.mark.parametrize("arguments", ["count 8", "status", "doctor", "--version"])
+def test_a_zip_is_named_as_what_it_cannot_run_from(archive: Path, arguments: str) -> None:
+    done = ran([sys.executable, str(archive), *arguments.split()], archive.parent)
+    said = f"langford: langford cannot run from a zip ({archive}): install it (`pip install langford`)\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+@pytest.mark.parametrize("name", ["count", "Ledger", "plan", "NoGpu"])
+def test_a_library_in_a_zip_is_named_too(archive: Path, name: str) -> None:
+    asks = f"import langford\ntry: langford.{name}\nexcept langford.BadInput as error: print(error)"
+    done = ran([sys.executable, "-c", asks], archive.parent, PYTHONPATH=str(archive))
+    assert done.stdout.startswith(f"langford cannot run from a zip ({archive})"), done.stderr
 
 
 ASKS_FOR_A_LEDGER = """
