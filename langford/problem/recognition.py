@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
-from langford.errors import BadProblem
+from langford.errors import BadProblem, MethodDoesNotApply
 from langford.problem.bounds import LISTED
 from langford.problem.problem import Problem
 from langford.problem.variants import DEFECT, HOLE, MISSING, SECOND_HOLE, VARIANTS, Variant
@@ -43,11 +43,12 @@ def recognised(arrangement: Sequence[int]) -> Problem:
 def labelled(problem: Problem, arrangement: Sequence[int]) -> tuple[int, ...]:
     """An arrangement of a problem with the labels of its family; it may have those of another family.
 
-    Raises BadProblem, which names what is wrong with it, by the family's labels.
+    Raises BadProblem, which names what is wrong with it, by the family's labels, and MethodDoesNotApply.
 
     >>> labelled(Problem.parse("differences 3 over 4 empty 2,3"), (2, 0, 0, 2))
     (3, 0, 0, 3)
     """
+    require_no_condition(problem)
     if len(arrangement) != problem.places:
         raise BadProblem(f"it has {several(len(arrangement), 'place')}, not {problem.places}")
     wanted = Counter(
@@ -73,6 +74,15 @@ def labelled(problem: Problem, arrangement: Sequence[int]) -> tuple[int, ...]:
         found += _faults(places, len(arrangement), own, problem.circle)
     more = f"; and {several(len(found) - MOST, 'more fault')}" if len(found) > MOST else ""
     raise BadProblem("; ".join(found[:MOST] or ["its cubes do not form pairs"]) + more)
+
+
+def require_no_condition(problem: Problem) -> None:
+    """Raises MethodDoesNotApply where it is unknown which arrangements satisfy the condition of a problem."""
+    if problem.condition:
+        raise MethodDoesNotApply(
+            f"arrangements of {problem} cannot be listed, drawn or checked: this program cannot tell which are "
+            f"{problem.condition}"
+        )
 
 
 def _grouped(problem: Problem, difference: int, places: Sequence[int]) -> bool:

@@ -11,10 +11,10 @@ from functools import cache
 from itertools import combinations
 from random import Random
 
-from langford.errors import BadProblem, MethodDoesNotApply, TooExpensive
+from langford.errors import BadProblem, TooExpensive
 from langford.methods.backtracking import Miller
 from langford.problem import Problem
-from langford.problem.recognition import labelled
+from langford.problem.recognition import labelled, require_no_condition
 
 Arrangement = tuple[int, ...]
 
@@ -88,19 +88,10 @@ def _require_drawable(problem: Problem) -> None:
 
 def _require_reach(problem: Problem) -> None:
     """Raises TooExpensive for a row in which no arrangement would be found, MethodDoesNotApply for a condition."""
-    _require_no_condition(problem)
+    require_no_condition(problem)
     if problem.places > MAX_PLACES:
         raise TooExpensive(
             f"searches are limited to {MAX_PLACES} places; {problem} has {problem.places}: choose a smaller problem"
-        )
-
-
-def _require_no_condition(problem: Problem) -> None:
-    """Raises MethodDoesNotApply where it is unknown which arrangements satisfy the condition of a problem."""
-    if problem.condition:
-        raise MethodDoesNotApply(
-            f"arrangements of {problem} cannot be listed, drawn or checked: this program cannot tell which are "
-            f"{problem.condition}"
         )
 
 
