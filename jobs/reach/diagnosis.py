@@ -21,16 +21,20 @@ UNKNOWN = (
     "copy the server's join file again; for `status`, give the certificate, or that of the authority that signed "
     "it, with --certificate FILE"
 )
+UNLINKED = (
+    "copy the server's join file again; for `status`, give the certificate that signed it with --certificate FILE, "
+    "or let the server send its intermediate certificates too"
+)
 OTHER_NAME = "use a host name that it contains"
 RENEW = "the server needs a new certificate"
 WORDS = {
-    2: ("the authority that signed it is unknown here", UNKNOWN),
+    2: ("the server sends no certificate that links it to one trusted here", UNLINKED),
     9: ("it is not valid yet", RENEW),
     10: ("it has expired", RENEW),
     18: ("it is self-signed and unknown here", UNKNOWN),
     19: ("the authority that signed it is unknown here", UNKNOWN),
-    20: ("the authority that signed it is unknown here", UNKNOWN),
-    21: ("the authority that signed it is unknown here", UNKNOWN),
+    20: ("the server sends no certificate that links it to one trusted here", UNLINKED),
+    21: ("the server sends no certificate that links it to one trusted here", UNLINKED),
     23: ("it was revoked", RENEW),
     26: ("it is not a server's certificate", RENEW),
     62: ("it was issued for other host names", OTHER_NAME),
@@ -52,7 +56,7 @@ class Distrust:
     @property
     def is_unknown(self) -> bool:
         """Whether nothing is wrong with it, but that this machine does not know who signed it."""
-        return self.remedy == UNKNOWN
+        return self.remedy in (UNKNOWN, UNLINKED)
 
 
 def proxy_of(scheme: str, host: str) -> str | None:

@@ -301,7 +301,8 @@ def test_a_private_authority_is_trusted_by_any_certificate_of_its_chain(given: s
         client.close()
         stranger = RemoteServer(f"https://localhost:{port}/x", "token").campaign()
         with pytest.raises(
-            ServerRefuses, match=r"signed it is unknown here.*or that of the authority that signed it"
+            ServerRefuses,
+            match=r"no certificate that links it to one trusted here.*give the certificate that signed it",
         ):
             stranger.info()
         stranger.close()
@@ -361,3 +362,20 @@ def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ServerRefuses, match="there is no host farm"):
         server.info()
     server.close()
+
+
+def test_a_server_that_sends_no_intermediate_certificate_is_told_so(tmp_path: Path) -> None:
+    root = trustme.CA()
+    middle = root.create_child_ca()
+    issued = middle.issue_cert("localhost")
+    alone, file, port = tmp_path / "server.pem", tmp_path / "trusted.pem", free_port()
+    alone.write_bytes(issued.private_key_pem.bytes() + issued.cert_chain_pems[0].bytes())
+    alone.chmod(0o600)
+    file.write_bytes(root.cert_pem.bytes())
+    server = RemoteServer(f"https://localhost:{port}/x", "token", file)
+    with busy((alone, alone), port):
+        with pytest.raises(ServerRefuses, match="or let the server send its intermediate certificates too"):
+            server.campaign().info()
+        file.write_bytes(middle.cert_pem.bytes())
+        with pytest.raises(ServerAway, match="the server is busy"):
+            RemoteServer(f"https://localhost:{port}/x", "token", file).campaign().info()
