@@ -26,7 +26,7 @@ from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.devices import CPU, cores
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, terms_of, true_deliveries
-from tests.support.clock import MovableClock
+from tests.support.clock import HurriedClock
 from tests.support.consoles import KeptConsole
 
 
@@ -165,14 +165,6 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
     kept = row(ledger, me.worker_id)
     assert kept.ending == ending
     assert (kept.processes, kept.cores, kept.device_model) == (1, cores(), CPU.model)
-
-
-class HurriedClock(MovableClock):
-    """Time passes while an event is awaited, too."""
-
-    def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
-        self.move(seconds)
-        return event is not None and event.wait(0.001)
 
 
 def test_a_run_hears_signals_while_the_ledger_gives_no_overview(

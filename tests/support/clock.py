@@ -37,3 +37,11 @@ class MovableClock:
             if event.wait(LOOK_SECONDS):
                 return True
         return event.is_set()
+
+
+class HurriedClock(MovableClock):
+    """Time passes while an event is awaited, too."""
+
+    def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
+        self.move(seconds)
+        return event is not None and event.wait(0.001)
