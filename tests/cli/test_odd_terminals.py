@@ -18,7 +18,7 @@ COMMANDS = [
     "--help",
     "count 8",
     "count 13",
-    "draw 7 --seed 1",
+    "draw 7 --sample-seed 1",
     "draw --cubes 3,1,2,1,3,2,0",
     "estimate 20 --walks 100",
     "list 6",
@@ -26,12 +26,19 @@ COMMANDS = [
     f"status {NAME}",
     f"verify {NAME} --sample 1",
     f"report {NAME} --out report.html",
-    "query events -x",
+    "query task_overview --format expanded",
     "run langford 7",
     "table skolem 5",
     "irregular tree langford 6",
 ]
-STYLED = ["--help", "count 13", "draw 7 --seed 1", f"status {NAME}", "query events", "irregular tree langford 6"]
+STYLED = [
+    "--help",
+    "count 13",
+    "draw 7 --sample-seed 1",
+    f"status {NAME}",
+    "query task_overview",
+    "irregular tree langford 6",
+]
 """Those with bars, colours or bold text."""
 
 
