@@ -39,9 +39,8 @@ HOUR, DAY, YEAR = 3600, 86_400, 365.25 * 86_400
         ("docs/records.md", "a quarter of the time: L(2, 31) 9 hours", "133,000 (37 hours) | 130,700", 4 * HOUR),
         ("docs/records.md", "about 2,260 s by `shifted`", "Skolem(2,28) | shifted | four H100 | 2,260", 1),
         ("docs/records.md", "took 2,016 s for S(28)", "Skolem(2,28) | shifted2 | two H100 | 2,016", 1),
-        ("docs/where-it-runs.md", "9,316 tasks of 133 s on a Zen 4 core", "| L(2,28) | 1.24e6 |", 9316),
-        ("docs/where-it-runs.md", "it completes 5,190 tasks a second", "7,860 tasks/s, p99 90 ms | 5,190", 1),
-        ("docs/where-it-runs.md", "on two cores, 7,860 on sixteen", "64 a claim | 7,860", 1),
+        # The table has the time of shifted; that of shifted2 is 0.88 of it.
+        ("docs/where-it-runs.md", "9,316 tasks of 117 s on a Zen 4 core", "| L(2,28) | 1.24e6 |", 9316 / 0.88),
         ("docs/where-it-runs.md", "on sixteen, 3,950 on two)", "34,000 tasks/s, p99 15 ms | 3,950", 1),
         ("docs/where-it-runs.md", "Postgres is faster (34,000 tasks", "in Postgres, 32 a claim | 34,000", 1),
         ("jobs/campaigns/README.md", "All of it takes 36 hours", "133,000 (37 hours) | 130,700", HOUR),

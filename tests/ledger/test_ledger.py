@@ -47,7 +47,7 @@ def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
     assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
     with pytest.raises(CampaignMismatch, match="give this one another name"):
         ledger.create_campaign("seven", replace(KEY, problem=Problem.langford(8)), [1.0])
-    with pytest.raises(NoSuchCampaign, match="it has seven"):
+    with pytest.raises(NoSuchCampaign, match="did you mean seven"):
         ledger.campaign("eight")
 
 

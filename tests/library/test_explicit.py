@@ -108,18 +108,19 @@ def test_a_picture_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     file = tmp_path / "picture.svg"
-    file.write_text("an earlier picture")
+    drawing.save((3, 1, 2, 1, 3, 2), file)
+    earlier = file.read_bytes()
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match=r"picture\.svg"):
         drawing.save((2, 3, 1, 2, 1, 3), file)
-    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(file.name, "an earlier picture")]
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [(file.name, earlier)]
 
 
 @pytest.mark.parametrize(
     ("out", "says"),
     [
         ("picture.gif", "end the file name in .svg, .png or .pdf"),
-        ("ledger.svg", "is a database"),
+        ("ledger.svg", "is not a picture of this program"),
         ("no/such/picture.svg", "No such file or directory"),
     ],
 )
