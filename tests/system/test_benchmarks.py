@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 
 import pytest
 
-import benchmarks
 from benchmarks import __main__ as command
 from benchmarks.catalogue import BENCHMARKS, FOLDER, Benchmark
 from benchmarks.harness import (
@@ -158,16 +156,29 @@ def test_every_script_is_in_the_list() -> None:
     assert len(BENCHMARKS) == len({benchmark.name for benchmark in BENCHMARKS})
 
 
-@pytest.mark.parametrize(
-    "module", [found.name for found in walk_packages(benchmarks.__path__, "benchmarks.")], ids=str
-)
-def test_every_module_can_be_imported(module: str) -> None:
-    import_module(module)
+IMPORT_ALL = """
+from importlib import import_module
+from pkgutil import walk_packages
+import benchmarks
+for found in walk_packages(benchmarks.__path__, "benchmarks."):
+    if not found.name.endswith("__main__"):
+        import_module(found.name)
+        print(found.name)
+"""
+"""In a process of its own: a simulation replaces the clock of the ledger, others the methods of classes."""
+
+
+def test_every_module_can_be_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORT_ALL], cwd=FOLDER.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {f"benchmarks.{benchmark.name}" for benchmark in BENCHMARKS} < {*done.stdout.split()}
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda benchmark: benchmark.name)
-def test_each_runs_at_its_smallest_size(benchmark: Benchmark, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "benchmark", [each for each in BENCHMARKS if each.minutes <= 2], ids=lambda benchmark: benchmark.name
+)
+def test_each_short_one_runs_at_its_smallest_size(benchmark: Benchmark, tmp_path: Path) -> None:
     code, _ = command.run(benchmark, True, tmp_path)
     assert code in (0, NEEDS_MORE)
     if code == NEEDS_MORE:
