@@ -135,9 +135,14 @@ def installs(block: Block) -> bool:
     return all(re.match(programs, step.command) for step in block.steps)
 
 
+def is_for_containers(block: Block) -> bool:
+    return all(step.command.startswith("podman ") for step in block.steps)
+
+
 REASONS: dict[str, Callable[[Block], bool]] = {
     "gpu": is_for_a_gpu,
     "cluster": is_for_a_cluster,
+    "container": is_for_containers,
     "hours": takes_hours,
     "install": installs,
 }
@@ -150,7 +155,8 @@ def test_what_is_not_run_is_marked_with_the_reason(
     assert REASONS[block.needs](block), block.text
     # The files that it names need not exist here.
     monkeypatch.setattr(click.Path, "convert", lambda self, value, param, ctx: Path(value))
-    for words in block.calls:
+    # Inside a container the program is the image: tests/system/test_containers.py reads such calls.
+    for words in block.calls if block.needs != "container" else ():
         parse(words)
 
 

@@ -32,7 +32,8 @@ def test_a_program_counts_with_processes_of_this_machine(name: str, tmp_path: Pa
 
 def test_every_example_is_run_here() -> None:
     files = {file.name for file in EXAMPLES.iterdir() if file.is_file()}
-    assert files == {*PROGRAMS, "workers.sbatch", "langford.lua"}
+    in_containers = {"Containerfile", "kubernetes.yaml", "langford.def"}  # tests/system/test_containers.py
+    assert files == {*PROGRAMS, "workers.sbatch", "langford.lua", *in_containers}
 
 
 def test_the_module_puts_the_command_on_the_path_of_the_page() -> None:

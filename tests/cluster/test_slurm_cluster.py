@@ -143,9 +143,9 @@ def test_the_array_of_workers_in_the_examples_completes_a_campaign(
     script = ROOT / "docs" / "examples" / "workers.sbatch"
     for command in (
         "langford create langford 12 --method polyphase --depth 8 --name l12",
-        "langford token l12 --out worker.token",
         "langford serve l12 --port 8765 &",
-        f"FARM=http://127.0.0.1:8765/l12 sbatch --array=0-1 --partition=best-effort {script}",
+        "until [ -f l12.join ]; do sleep 0.1; done",
+        f"LANGFORD_JOIN=l12.join sbatch --array=0-1 --partition=best-effort {script}",
     ):
         code, _, errors = shell.run(command)
         assert code == 0, errors

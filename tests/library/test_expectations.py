@@ -119,14 +119,15 @@ def longest_gap(word: int, places: int) -> int:
 
 def necklace(plan: NecklacePlan, index: int) -> Expectation:
     """A task has the words behind its prefix that have no longer gap than the first.  A word adds at most m
-    rotations of P W Π (e_d − D_d/2), where D_d/2 is from 0 to ⌊m/2⌋ and |W| is at most m."""
-    m = plan.problem.places
+    rotations of P W^h Π (e_d − D_d/2); D_d/2 is from 0 to ⌊m/2⌋, and |W| at most m, or m/2 for an even m."""
+    m, holes = plan.problem.places, len(plan.problem.empty) + plan.problem.loose
     points = int(plan.work[0])  # of the few others that are no task's
     if index:
         start, gap = int(plan.prefixes[index]), int(plan.gaps[index])
         words = range(start, start + (1 << int(plan.free[index])))
         points = sum(longest_gap(word, m) == gap for word in words)
-    most = points * m * m * prod(max(abs(e), abs(e - m // 2)) for e in plan.targets)
+    factors = prod(max(abs(plan.targets[d]), abs(plan.targets[d] - m // 2)) for d in plan.problem.differences)
+    most = points * m * (m if m % 2 else m // 2) ** holes * factors
     return Expectation(0, -most, most, points)
 
 
