@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from langford.methods import METHODS, merge
 from langford.methods.backtracking import explicit
+from langford.methods.necklace.limits import MAX_HOLES, NONE
 from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 from tests.support import brute_force
@@ -68,26 +69,40 @@ def test_turning_reflecting_and_units_keep_the_count(problem: Problem, method: s
 def test_units_keep_the_terms_of_the_sum(places: int, seed: int, data: st.DataObject) -> None:
     plan = METHODS["necklace"].plan(circle(places), 2, seed)
     assert isinstance(plan, NecklacePlan)
-    plan.targets = plan.targets[:1] * (places // 2)  # a unit permutes the differences
+    plan.targets = [NONE] + plan.targets[1:2] * (places // 2)  # a unit permutes the differences
     word = data.draw(st.integers(0, 2**places - 1))
     a = data.draw(st.sampled_from([unit for unit in range(1, places + 1) if math.gcd(unit, places) == 1]))
     assert plan.term(word) == plan.term(sum((word >> a * k % places & 1) << k for k in range(places)))
 
 
+def circles_with_holes(places: int) -> list[Problem]:
+    """With every number of holes, one of them in place 1; with the smallest differences, and with the largest."""
+    most, found = places // 2, []
+    for holes in range(places % 2, min(MAX_HOLES, places - 2) + 1, 2):
+        pairs = (places - holes) // 2
+        for differences in {range(1, pairs + 1), range(most - pairs + 1, most + 1)}:
+            empty, others = ((1,), holes - 1) if holes else ((), 0)
+            found.append(Problem.from_differences(differences, places, empty, circle=True, holes=others))
+    return found
+
+
+WITH_HOLES = [problem for places in range(2, 16) for problem in circles_with_holes(places)]
+
+
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("places", range(2, 16))
-def test_the_identity_over_all_sequences(places: int, seed: int) -> None:
+@pytest.mark.parametrize("problem", WITH_HOLES, ids=str)
+def test_the_identity_over_all_sequences(problem: Problem, seed: int) -> None:
     """With the autocorrelations A_d themselves, and the constants that a plan chose: e_d − D_d/2 = (A_d + c)/4."""
-    plan = METHODS["necklace"].plan(circle(places), 2, seed)
+    plan = METHODS["necklace"].plan(problem, 2, seed)
     assert isinstance(plan, NecklacePlan)
+    places = problem.places
     signs = 1 - 2 * (np.arange(2**places)[:, None] >> np.arange(places) & 1)
-    terms = signs.prod(axis=1)
-    if places % 2:
-        terms *= signs.sum(axis=1)
-    for d, target in enumerate(plan.targets, 1):
+    weights = signs.sum(axis=1) // (1 if places % 2 else 2)
+    terms = signs.prod(axis=1) * weights ** (len(problem.empty) + problem.loose)
+    for d in problem.differences:
         autocorrelation = (signs * np.roll(signs, d, axis=1)).sum(axis=1)
-        terms *= (autocorrelation + 4 * target - places) // 4
-    assert plan.multiplier * 2 * brute_force.arrangements(plan.problem) == terms.sum()
+        terms *= (autocorrelation + 4 * plan.targets[d] - places) // 4
+    assert plan.multiplier * 2 * brute_force.arrangements(problem) == terms.sum()
 
 
 @pytest.mark.parametrize("places", [9, 10, 11, 13, 16])
