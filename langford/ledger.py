@@ -222,7 +222,7 @@ class Ledger(db.Ledger):
         begun = self.begun(chosen_plan(problem, device))
         if begun is None:
             names = ", ".join(campaign.name for campaign in found)
-            raise BadInput(f"the ledger has {len(found)} campaigns of {problem}: {names}. Name one")
+            raise BadInput(f"the ledger has {several(len(found), 'campaign')} of {problem}: {names}. Name one")
         return begun
 
     def begun(self, new: ChosenPlan, name: str | None = None) -> Campaign | None:

@@ -15,6 +15,7 @@ from db.store.transaction import CAMPAIGN
 from langford.errors import BadProblem
 from langford.methods import PlanKey
 from langford.problem import Problem
+from langford.words import several
 
 NEAREST = 3
 """The most names that are proposed for a wrong one."""
@@ -38,7 +39,7 @@ def required_campaign(connection: Connection, name: str, where: str) -> Campaign
         if near:
             advice = f"did you mean {', '.join(near)}?"
         elif names:
-            advice = f"it has {len(names)} campaigns, which `langford status` lists"
+            advice = f"it has {several(len(names), 'campaign')}, which `langford status` lists"
         else:
             advice = "it has none yet: `langford create` makes one"
         raise NoSuchCampaign(f"no campaign {without_password(name)!r} in {where}: {advice}")

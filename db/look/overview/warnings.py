@@ -71,9 +71,9 @@ def _fruitless(transaction: Transaction, name: str) -> list[str]:
     many = transaction.scalars(_FRUITLESS, many=holding.MAX_FRUITLESS).all()
     digests = {number: digest for digest, number in Names(transaction).numbers.items()} if many else {}
     return [
-        f"token {number} gets no more tasks, since its last {holding.MAX_FRUITLESS:,} leases brought no result: "
-        f"`langford token {name} --list` shows what its workers did, and `langford token {name} --revoke {number}` "
-        "ends their leases"
+        f"token {number} gets no more tasks, since its last {several(holding.MAX_FRUITLESS, 'lease')} brought no "
+        f"result: `langford token {name} --list` shows what its workers did, and `langford token {name} --revoke "
+        f"{number}` ends their leases"
         for number in many
         if number in digests and holding.is_fruitless(transaction, digests[number])
     ]
