@@ -78,7 +78,7 @@ def test_a_problem_that_no_method_counts_gets_one_reason() -> None:
 @pytest.mark.exhaustive
 def test_a_count_is_cited_with_the_program() -> None:
     assert CliRunner().invoke(cli, ["cite", "twelve"]).exception is not None  # it has no count yet
-    said("run", "--name", "twelve", "--workers", "1")
+    said("run", "twelve", "--workers", "1")
     paragraph, entry = said("cite", "twelve").split("\n\n")
     assert paragraph.startswith("L(2,12) = 108,144 up to reversal was computed with langford ")
     assert entry.startswith("@software{langford,\n")
