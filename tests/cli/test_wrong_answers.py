@@ -270,11 +270,12 @@ def test_a_signature_never_stands_beside_another_file(langford: Run, tmp_path: P
     signed = ["export", NAME, "--out", "signed.gz", "--sign"]
     assert langford(*signed, "ada").returncode == 0
     file, signature = tmp_path / "signed.gz", tmp_path / "signed.gz.sig"
-    file.write_bytes(b"before")
+    earlier = raised(read_export(file), 3, STEP).to_bytes()
+    file.write_bytes(earlier)
     before = signature.read_bytes()
     refused = langford(*signed, "signers")
     assert (refused.returncode, "give a private ssh key" in refused.stderr) == (2, True)
-    assert (file.read_bytes(), signature.read_bytes()) == (b"before", before)
+    assert (file.read_bytes(), signature.read_bytes()) == (earlier, before)
     assert langford(*signed[:-1]).returncode == 0
     assert not signature.exists()
     assert "unsigned" in langford("result", "--from", "signed.gz").stderr
