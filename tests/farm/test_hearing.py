@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.requests import Request
 
+from db import WorkerCampaign
 from db.errors import LedgerBusy
 from db.states import Outcome, Role
 from db.work.tokens import digest
@@ -174,7 +175,7 @@ def test_none_expires_because_the_ledger_was_away(hours: Hours, monkeypatch: pyt
         raise LedgerBusy("busy")
 
     with monkeypatch.context() as away:
-        away.setattr(type(hours.farm.campaign), "renew", busy)
+        away.setattr(WorkerCampaign, "renew", busy)
         shown = {"attempts": [], "seconds": LEASE_SECONDS, "steps": []}
         assert hours.farm.ask("POST", "/campaigns/NAME/renewals", "site", shown).status_code == 503
         hours.pass_time(LEASE_SECONDS + 1)
