@@ -52,6 +52,9 @@ def rule(votes: Sequence[Vote], drawn: bool) -> Ruling:
     accepted = votes[0]
     counting = [vote for vote in votes if vote.counts]
     values = dict.fromkeys(vote.value for vote in counting)
+    if len(votes) == 1 and not accepted.trusted and not accepted.questioned:
+        # Nobody contradicts it: it waits because of its voter, see db.trust.waiting.SUSPECT.
+        return Ruling(accepted, None, drawn, None)
     drawn = drawn or len(values) > 1 or not accepted.trusted
     if not counting:
         # The accepted result stays, and is evaluated again.

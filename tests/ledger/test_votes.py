@@ -87,6 +87,15 @@ def test_what_votes_decide(
     assert ruling == Ruling(votes[held], confirmed_by, must, doubt, frozenset(map(int, refuted)))
 
 
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_result_alone_waits_only_because_of_its_voter(drawn: bool) -> None:
+    """To count the votes again changes nothing of a result whose voter was found wrong elsewhere."""
+    [alone] = votes_of("-x")
+    assert rule([alone], drawn) == Ruling(alone, None, drawn, None)
+    [questioned] = votes_of("?x")
+    assert rule([questioned], drawn) == Ruling(questioned, None, drawn, Doubt.QUESTION)
+
+
 def test_five_are_asked_before_the_operator() -> None:
     halves = [vote(number, "xy"[number % 2]) for number in range(MAX_VOTES)]
     assert rule(halves[:-1], False).doubt is Doubt.CONFLICT
