@@ -135,9 +135,9 @@ class Outbox:
             delivery: of the campaign that was opened.
         """
         file, content = self._file(delivery), sealed(self._known, self._kernels, delivery)
-        if os.path.lexists(file) and not _is(stat.S_ISREG, file):
-            self._quarantine.take(file, "it is not a regular file")
         try:
+            if os.path.lexists(file) and not (_is(stat.S_ISREG, file) and RESULT.fits(file)):
+                self._quarantine.take(file, "it is not a result")
             replace_file(file, content, RESULT, private=True, named_once=True)
         except (OSError, NotReplaceable) as error:
             reason = str(error.strerror if isinstance(error, OSError) else error)

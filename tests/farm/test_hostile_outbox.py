@@ -126,6 +126,14 @@ def test_a_forgery_is_no_result_of_this_campaign(machine: Machine) -> None:
     assert "server" not in "".join(machine.quarantined())  # the run may be one of this machine alone
 
 
+def test_a_result_that_says_more_is_sent(machine: Machine) -> None:
+    """As a worker of a later version may write it: a server ignores what it does not know."""
+    outbox = machine.outbox()
+    (outbox.folder / "1.result.json").write_bytes(GENUINE.replace(b"{", b'{"more": 1, ', 1))
+    assert outbox.waiting() == [KEPT]
+    assert not machine.said
+
+
 def test_a_file_that_is_too_large_for_a_result_is_not_read(machine: Machine) -> None:
     outbox = machine.outbox()
     file = outbox.folder / "1.result.json"
@@ -192,14 +200,31 @@ def test_something_stands_where_a_result_is_to_be(machine: Machine, make: Make) 
     assert file.read_bytes().startswith(b"{")
 
 
-def test_a_database_where_a_result_is_to_be_is_not_replaced(machine: Machine) -> None:
+@pytest.mark.parametrize("content", [b"SQLite format 3\0", b"mine"])
+def test_a_file_where_a_result_is_to_be_is_not_replaced(machine: Machine, content: bytes) -> None:
+    """It is set apart as it is, and the result is on disk."""
+    outbox = machine.outbox()
+    outbox.put(KEPT)
+    [file] = outbox.folder.iterdir()
+    file.write_bytes(content)
+    assert outbox.put(KEPT)
+    assert outbox.waiting() == [KEPT]
+    assert len(machine.said) == 1
+    [apart] = (machine.root / "quarantine").glob(f"*-{file.name}")
+    assert apart.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\0", b"mine"])
+def test_a_file_that_cannot_be_set_apart_is_not_replaced(machine: Machine, content: bytes) -> None:
     """That ends no worker: the result stays in memory."""
     outbox = machine.outbox()
     outbox.put(KEPT)
     [file] = outbox.folder.iterdir()
-    file.write_bytes(b"SQLite format 3\0")
+    file.write_bytes(content)
+    (machine.root / "quarantine").write_text("no folder")
     assert not outbox.put(KEPT)
     assert outbox.waiting() == []
+    assert file.read_bytes() == content
     assert len(machine.said) == 2
 
 
