@@ -80,7 +80,7 @@ def circles_with_holes(places: int) -> list[Problem]:
     most, found = places // 2, []
     for holes in range(places % 2, min(MAX_HOLES, places - 2) + 1, 2):
         pairs = (places - holes) // 2
-        for differences in {range(1, pairs + 1), range(most - pairs + 1, most + 1)}:
+        for differences in dict.fromkeys((range(1, pairs + 1), range(most - pairs + 1, most + 1))):
             empty, others = ((1,), holes - 1) if holes else ((), 0)
             found.append(Problem.from_differences(differences, places, empty, circle=True, holes=others))
     return found
