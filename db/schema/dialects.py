@@ -116,6 +116,19 @@ class InOneText(FunctionElement[str]):
 spelled(InOneText, sqlite="group_concat({}, ' ')", postgresql="string_agg({}::text, ' ')")
 
 
+# -- rights -------------------------------------------------------------------------------
+
+
+class MayReadSecret(FunctionElement[bool]):
+    """Whether the role that asks may read the secrets of draws; SQLite has no roles."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+spelled(MayReadSecret, sqlite="1", postgresql="has_column_privilege('campaign', 'secret', 'SELECT')")
+
+
 # -- many values as one parameter -------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults
 from db.files.promise import Promise, digest
 from db.records import CampaignRecord, Replication
 from db.schema.declaring import aliased
-from db.schema.dialects import among
+from db.schema.dialects import MayReadSecret, among
 from db.schema.models import (
     Attempt,
     Campaign,
@@ -164,7 +164,9 @@ def replication(transaction: Transaction) -> Replication:
 
 _IS_COMPLETE = select(func.count() == bindparam("tasks", type_=Integer)).where(Result.campaign_id == CAMPAIGN)
 _IMPORTED = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id).where(Voter.kind == VoterKind.IMPORT)))
-_DRAW = select(Campaign.recheck_share, Campaign.secret).where(Campaign.id == CAMPAIGN)
+_SHARE = select(Campaign.recheck_share).where(Campaign.id == CAMPAIGN)
+_MAY_READ_SECRET = select(MayReadSecret())
+_SECRET = select(Campaign.secret).where(Campaign.id == CAMPAIGN)
 _HAS_DRAWN = select(Result.task_index).where(Result.campaign_id == CAMPAIGN, Result.drawn)
 _CONFIRMED = (
     select(Result.task_index, Result.voter_id, Result.confirmed_by, Voter.kind)
@@ -177,10 +179,11 @@ _CONFIRMED = (
 def promise(transaction: Transaction, campaign: CampaignRecord) -> Promise | None:
     """The promise that an export of a campaign states; with the secret of the draw, once nothing is left to do.
 
+    A role of Postgres that may not read the secret states what is drawn, without the draw.
     None for a campaign without a share into which files were imported: this ledger does not know what was promised
     in the ledgers of their origin.
     """
-    share, secret = transaction.execute(_DRAW).one()
+    share = transaction.execute(_SHARE).one().recheck_share
     if not share and transaction.execute(_IMPORTED.limit(1)).first() is not None:
         return None
     confirmed: dict[int, tuple[int, int] | None] = {}
@@ -192,6 +195,9 @@ def promise(transaction: Transaction, campaign: CampaignRecord) -> Promise | Non
     if not share:
         return Promise(share, confirmed=confirmed).renumbered()
     drawn = {*transaction.scalars(_HAS_DRAWN), *suspected(transaction)}
+    if not transaction.scalar(_MAY_READ_SECRET):
+        return Promise(share, frozenset(drawn), confirmed).renumbered()
+    secret = transaction.execute(_SECRET).one().secret
     is_over = transaction.scalar(_IS_COMPLETE, tasks=campaign.tasks) and not undecided(transaction)
     published = secret if is_over else ""
     return Promise(share, frozenset(drawn), confirmed, digest(secret), published).renumbered()

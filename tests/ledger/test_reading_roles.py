@@ -31,6 +31,7 @@ COMMANDS = [
     ["result", NAME],
     ["result", WAITING, "--unconfirmed"],
     ["export", NAME, "--out", "out.jsonl.gz"],
+    ["export", WAITING, "--out", "waiting.jsonl.gz"],
     ["verify", NAME, "--sample", "100%"],
     ["report", NAME, "--out", "out.html"],
     ["token", NAME, "--list"],
@@ -89,7 +90,7 @@ def test_a_role_that_only_reads_needs_no_secret(langford: Run, tmp_path: Path) -
         done = langford(*command, "--ledger", reading)
         assert done.returncode == 0, (command, done.stderr)
         assert not [secret for secret in secrets if secret in done.stdout + done.stderr], command
-    for file in ("out.html", "out.jsonl.gz"):
+    for file in ("out.html", "out.jsonl.gz", "waiting.jsonl.gz"):
         assert not [secret for secret in secrets if secret.encode() in (tmp_path / file).read_bytes()]
     with Database(reading) as database:
         for name, question in QUESTIONS.items():
