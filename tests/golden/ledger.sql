@@ -1599,13 +1599,16 @@ P   WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_b
   ) AS anon_1;
 
 -- waiting.promise
-  SELECT campaign.recheck_share, campaign.secret FROM campaign WHERE campaign.id = :campaign;
+  SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign;
   SELECT result.task_index, result.voter_id, result.confirmed_by, voter.kind
   FROM result JOIN voter ON voter.id = result.confirmed_by
   WHERE result.campaign_id = :campaign AND result.confirmed_by IS NOT NULL AND voter.distrusted IS NULL
   ORDER BY result.task_index;
 S SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.drawn = 1;
+S SELECT 1 AS anon_1;
 P SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.drawn;
+P SELECT has_column_privilege('campaign', 'secret', 'SELECT') AS anon_1;
+  SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
   SELECT count(*) = :tasks AS anon_1 FROM result WHERE result.campaign_id = :campaign;
 
 -- waiting.replication
