@@ -16,22 +16,22 @@ class Tally:
     def __init__(self) -> None:
         self.tasks, self.work = 0, 0.0
         self.tasks_here, self.work_here = 0, 0.0
-        # At least so much is done: by the last answer, and by the results since.
-        self._tasks, self._work = 0, 0.0
+        self._answered = 0  # tasks done, by the last answer alone
 
     def update(self, tasks: int, work: float) -> None:
-        """The ledger's answer, which may be some seconds old.
+        """The ledger's answer, which may be some seconds old, and then lacks results of this run.
 
-        Then it lacks results of this run, but none from before the answer before: where it is still lower, a backup
-        of the ledger was restored, or results were put in question.
+        An answer below the one before is another matter: a backup of the ledger was restored, or results were put
+        in question.
         """
-        self.tasks, self.work = max(self._tasks, tasks), max(self._work, work)
-        self._tasks, self._work = tasks, work
+        if tasks < self._answered:
+            self.tasks, self.work = tasks, work
+        self.tasks, self.work = max(self.tasks, tasks), max(self.work, work)
+        self._answered = tasks
 
     def add(self, work: float, here: bool = True) -> None:
         """``here``: whether this run computed it, not an earlier one that left it in the outbox."""
         self.tasks, self.work = self.tasks + 1, self.work + work
-        self._tasks, self._work = self._tasks + 1, self._work + work
         if here:
             self.tasks_here, self.work_here = self.tasks_here + 1, self.work_here + work
 

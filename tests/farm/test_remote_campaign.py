@@ -25,7 +25,6 @@ from jobs.farm.api import server
 from jobs.farm.guard.limits import RateLimit
 from jobs.reach import outgoing, wire
 from jobs.reach.outbox import Outbox
-from jobs.reach.patience import Limited
 from jobs.reach.requests import CampaignReplaced, NotEnrolled, ServerRefuses
 from jobs.run import source
 from jobs.run.source import TaskSource
@@ -389,20 +388,17 @@ def test_results_and_leases_of_a_request_are_one_transaction(farm: Served, worke
 
 @pytest.mark.parametrize(
     ("worker_id", "refusal"),
-    [("of another token", ServerRefuses), ("nobody", NotEnrolled), ("replaced", CampaignReplaced), ("a", Limited)],
+    [("of another token", ServerRefuses), ("nobody", NotEnrolled), ("replaced", CampaignReplaced)],
 )
 def test_a_refusal_of_tasks_refuses_no_result(
     farm: Served, worker: Worker, worker_id: str, refusal: type[Exception]
 ) -> None:
-    """One that the ledger does not know, one whose token has had too many leases, and others."""
+    """One that the ledger does not know, and others."""
     remote = farm.remote(worker.network)
     done = true_deliveries(remote.lease("a", 1, HOUR, []))
     farm.ledger.enrol("of another token", "host", "1")
     if worker_id == "replaced":
         remote.uuid = str(UUID(int=0))
-    if worker_id == "a":
-        with farm.ledger.database.writing() as connection:
-            connection.execute(update(Token).values(leases=10**9))
     with pytest.raises(refusal):
         remote.exchange(done, worker_id, 1, HOUR, [])
     assert worker.network.asked["exchanges"] == 1

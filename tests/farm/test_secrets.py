@@ -167,7 +167,7 @@ def test_no_script_of_a_job_has_a_password(langford: Run, tmp_path: Path) -> Non
 
 def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, tmp_path: Path) -> None:
     os.umask(0o022)
-    (tmp_path / "worker.token").write_text("an older one")
+    assert langford("token", NAME, "--out", "worker.token").returncode == 0  # an older one
     (tmp_path / "worker.token").chmod(0o666)
     made = langford("token", NAME, "--out", "worker.token")
     said = f"worker.token: a token for {NAME}, role worker, which only you may read\n"

@@ -184,7 +184,7 @@ class Farm:
     ) -> subprocess.Popen[str]:
         """A worker; most tests need none that starts a process to compute."""
         address = f"http://127.0.0.1:{port or self.port}/{NAME}"
-        join = join_file(self.folder, address, token or self.token, name=f"{outbox}.join")
+        join = join_file(self.folder, address, token or self.token, name=f"{Path(outbox).name}.join")
         words = "work", join, "--workers", "1", "--outbox", outbox
         return self.start(*words, "--lease", "5", *options, in_process=in_process, **more)
 

@@ -52,7 +52,7 @@ def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) ->
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        ("list 20 --sample 1 --sample-seed 1", 0),  # remarks that it is not uniform
+        ("table langford 4 --format bfile --workers 99", 0),  # remarks that there are fewer cores
         ("run langford 8 --time-limit 0", 3),
         ("count 0", 2),
         ("list 7 > /dev/full", 1),
