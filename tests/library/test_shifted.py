@@ -89,7 +89,7 @@ def definition(plan: ShiftedPlan, index: int) -> PartialResult:
         ):
             outer = order[len(order) - bits :]
             fixed |= {2 * element + parity: 1 - 2 * (prefix >> k & 1) for k, element in enumerate(outer)}
-        free = [place for place in plan.problem.filled if place not in fixed]
+        free = [place for place in plan.forms.problem.filled if place not in fixed]
         for signs in product((1, -1), repeat=len(free)):
             here = term(plan, fixed | dict(zip(free, signs, strict=True)))
             total += here
@@ -148,6 +148,9 @@ SETS = [
     (Problem.from_differences([2, 4, 6], empty=[2, 4]), 2),
     (Problem.from_differences([2, 4], empty=[2, 4, 6]), 0),
     (Problem.from_differences([1, 50, 90]), 2),
+    # The hole is on an even place, and on an odd one.
+    (Problem.parse("4 holes 1"), 2),
+    (Problem.parse("skolem 4 holes 1"), 4),
 ]
 TASKS = {
     "shifted": [

@@ -96,6 +96,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 TASKS = [
     (Problem.langford(4), 4, 0, "shifted"), *((HOOKED[0], 2, 3, version) for version in VERSIONS),
     (Problem.parse("skolem 4 fold 2"), 4, 1, "shifted2"),
+    *((Problem.parse(f"{family} {n} holes 1"), 2, 1, "shifted2") for family, n in (("skolem", 5), ("langford", 8))),
     *((SETS[-1], 0, 0, version) for version in VERSIONS),
     *exhaustive([(Problem.skolem(1), 0, 0, "shifted"), (Problem.skolem(8), 0, 2, "shifted2")]),
 ]  # fmt: skip

@@ -7,7 +7,7 @@ the extreme points (all signs equal) among them.
 
 from __future__ import annotations
 
-from math import prod
+from math import factorial, prod
 from random import Random
 
 import numpy as np
@@ -28,22 +28,23 @@ from langford.methods.polyphase.tables import OddLags, PolyphaseUBlock
 from langford.problem import Problem
 from tests.support.brute_force import arrangements, godfrey_sum, orbit
 from tests.support.cases import exhaustive
-from tests.support.problems import FOLDED_SETS, SMALL_SETS
+from tests.support.problems import FOLDED_SETS, HOLED_SETS, SMALL_SETS
 
 
-@given(st.one_of(SMALL_SETS, FOLDED_SETS))
+@given(st.one_of(SMALL_SETS, FOLDED_SETS, HOLED_SETS))
 @settings(max_examples=20)
 def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
     total = godfrey_sum(problem)
-    assert total == 4**problem.n * arrangements(problem) * problem.orders
+    points = 2 ** len(problem.filled)
+    assert total == points * arrangements(problem) * problem.orders * factorial(problem.loose)
     for method in ("polyphase", "shifted", "shifted2", "godfrey"):
         if METHODS[method].refusal(problem) is None:
             plan = METHODS[method].plan(problem, 0)
             values = [plan.evaluate(index).value for index in plan.tasks]
-            assert sum(values) * 4**problem.n * problem.orders == total * plan.multiplier
+            assert sum(values) * points * problem.orders == total * plan.multiplier
 
 
-@given(st.one_of(SMALL_SETS, FOLDED_SETS), st.data())
+@given(st.one_of(SMALL_SETS, FOLDED_SETS, HOLED_SETS), st.data())
 @settings(max_examples=40)
 def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> None:
     method = data.draw(st.sampled_from(sorted(METHODS)))

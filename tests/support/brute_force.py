@@ -51,12 +51,12 @@ def on_a_circle(differences: int, free: int, places: int, holes: int = 0) -> int
 
 
 def godfrey_sum(problem: Problem) -> int:
-    """Σ over all signs of Π x · Π S_d, straight from the definition."""
+    """Σ over all signs of Π x · Π S_d, times Σ x for each hole anywhere, straight from the definition."""
     total = 0
     for signs in product((1, -1), repeat=len(problem.filled)):
         x = dict(zip(problem.filled, signs, strict=True))
         sums = [sum(x[k] * x[k + d] for k in problem.filled if k + d in x) for d in problem.differences]
-        total += prod(signs) * prod(sums)
+        total += prod(signs) * prod(sums) * sum(signs) ** problem.loose
     return total
 
 

@@ -28,6 +28,16 @@ FOLDED_SETS = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)]).flatmap(
 )
 """Up to six colours, two or three of each difference, and at most one hole in the row."""
 
+HOLED_SETS = st.sets(st.integers(1, 7), min_size=1, max_size=4).flatmap(
+    lambda differences: st.builds(
+        Problem.from_differences,
+        st.just(differences),
+        empty=st.one_of(st.just(()), st.integers(1, 2 * len(differences) + 2).map(lambda hole: (hole,))),
+        holes=st.integers(1, 2),
+    )
+)
+"""Up to four differences, one or two holes anywhere, and at most one given in the row."""
+
 
 @st.composite
 def _circles(draw: st.DrawFn, most_places: int = 16) -> Problem:

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from langford.methods.shifted.forms import Form, Forms, random_sign, sign_of_term, terms_of
+from langford.methods.shifted.forms import Form, Forms, random_sign, sign_of_term, terms_of, with_even_hole
 from langford.methods.shifted.signs import Draft, chosen_signs, kept_signs
 from langford.problem import Problem
 
@@ -35,10 +35,10 @@ class Sums(Forms):
 
     @classmethod
     def outline(cls, problem: Problem) -> Sums:
-        return cls(problem, 0)
+        return cls(with_even_hole(problem), 0)
 
     @cached_property
-    def all(self) -> tuple[Form, ...]:
+    def pairs(self) -> tuple[Form, ...]:
         return tuple(self._form(d, again) for d, again in self.factors)
 
     def _form(self, d: int, again: int) -> Form:
@@ -59,11 +59,11 @@ class Differences(Forms):
 
     @classmethod
     def outline(cls, problem: Problem) -> Differences:
-        return cls(problem, 0, chosen=False)
+        return cls(with_even_hole(problem), 0, chosen=False)
 
     @cached_property
     def fixed(self) -> int | None:
-        if self.problem.mirrored:
+        if self.problem.mirrored or self.problem.loose:
             return None
         filled = self.problem.filled
         rests = ((filled[-1], filled[:-1]), (filled[0], filled[1:]))
@@ -76,7 +76,7 @@ class Differences(Forms):
         return -1 if (of_v - odd) // 2 % 2 else 1
 
     @cached_property
-    def all(self) -> tuple[Form, ...]:
+    def pairs(self) -> tuple[Form, ...]:
         drafts = [self._draft(d) for d in self.problem.differences]
         signs = [
             [random_sign(self.seed, d, min(orbit), again) for orbit in draft.orbits]

@@ -7,6 +7,9 @@ and one of ℓ_d.  So f_d is constant modulo 4 and c_d makes it 0.  (docs/shifte
 sum over all points stays the same.)
 
 :mod:`langford.methods.shifted.factors` has the two families of such factors.
+
+Where one more place is empty, wherever it is, the sum has one more factor, 2 Σ x_k + c over the places of its
+parity, a multiple of 4 (:func:`hole_form`).
 """
 
 from __future__ import annotations
@@ -23,15 +26,18 @@ from langford.kernels.symmetries import Integers
 from langford.methods.shifted.components import ShiftedComponents
 from langford.problem import Problem
 
+BEYOND = 125
+"""The difference of the factor of a hole: odd, and longer than any row."""
+
 
 @dataclass(frozen=True)
 class Form:
     """One shifted factor, place by place.
 
     Attributes:
-        difference: d.
+        difference: d, or BEYOND.
         pairs: the terms x_i x_j of S_d.
-        signs: the sign of x_k in ℓ_d, by place.
+        signs: the sign of x_k in ℓ_d, by place; 2 in the factor of a hole.
         constant: c_d, −1, 0, 1 or 2.
         opposed: whether the terms of S_d on even places count with the opposite sign (d is even then).
     """
@@ -54,7 +60,7 @@ class Form:
     @property
     def bound(self) -> int:
         """No |f_d / 4| exceeds it, with any signs."""
-        return (len(self.pairs) + len(self.signs) + 2) // 4
+        return (len(self.pairs) + sum(map(abs, self.signs.values())) + 2) // 4
 
     def sign_of_term(self, place: int) -> int:
         return sign_of_term(place, self.opposed)
@@ -78,6 +84,24 @@ def terms_of(problem: Problem, difference: int) -> tuple[tuple[tuple[int, int], 
     return pairs, once
 
 
+def hole_form(problem: Problem) -> Form:
+    """The factor of the hole of a row that has one anywhere, on even places (see :func:`with_even_hole`)."""
+    return Form.of(BEYOND, (), {place: 2 for place in problem.filled if place % 2 == 0})
+
+
+def with_even_hole(problem: Problem) -> Problem:
+    """The row as it is, or moved by one place, so that its hole is on an even place in every arrangement.
+
+    An odd difference takes an odd and an even place, an even one two places of one parity: so only places of one
+    parity can be left over.
+    """
+    of_v = sum(place % 2 == 0 for place in problem.filled)
+    if not problem.loose or (of_v - sum(d % 2 for d in problem.differences)) % 2:
+        return problem
+    empty = (1, *(hole + 1 for hole in problem.empty))
+    return replace(problem, places=problem.places + 1, empty=empty)
+
+
 def random_sign(seed: int, difference: int, place: int, again: int = 0) -> int:
     """+1 or −1, the same on every machine; other ones for each further factor of a difference."""
     words = f"{seed} {difference} {place}" + (f" {again}" if again else "")
@@ -89,7 +113,7 @@ class Forms(ABC):
     """All shifted factors of a problem for one seed.
 
     Attributes:
-        problem: the problem.
+        problem: the problem, its row as :func:`with_even_hole` moves it.
         seed: the signs of the linear forms are derived from it.
     """
 
@@ -103,8 +127,13 @@ class Forms(ABC):
 
     @property
     @abstractmethod
-    def all(self) -> tuple[Form, ...]:
+    def pairs(self) -> tuple[Form, ...]:
         """One form for each colour, by ascending differences."""
+
+    @cached_property
+    def all(self) -> tuple[Form, ...]:
+        """Those of the colours, then that of a hole."""
+        return *self.pairs, *[hole_form(self.problem)] * self.problem.loose
 
     @property
     def fixed(self) -> int | None:

@@ -71,7 +71,7 @@ class ShiftedPlan(Plan):
     @cached_property
     def forms(self) -> Forms:
         """The factors; finding their signs may take seconds, once for all depths."""
-        return _forms(self._forms, self.problem, self.seed)
+        return _forms(self._forms, self.outline.problem, self.seed)
 
     def _prefix_classes(self) -> list[list[int]]:
         """The prefixes of each class, ascending."""

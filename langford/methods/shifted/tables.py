@@ -38,8 +38,8 @@ class ShiftedShape:
         problem = forms.problem
         if problem.copies != 2:
             raise MethodDoesNotApply("the algebraic methods count pairs only")
-        if problem.loose:
-            raise MethodDoesNotApply("it counts rows whose empty places are given")
+        if problem.loose > 1:
+            raise MethodDoesNotApply("it counts rows with at most one empty place that is not given")
         _require(problem.n <= MAX_N, f"at most {MAX_N} colours")
         _require(problem.places <= MAX_ROW, f"a row of at most {MAX_ROW} places")
         # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32, four in 64.
@@ -98,7 +98,8 @@ class OddMasks(NamedTuple):
     """The odd forms as linear forms of v.
 
     For fixed u the coefficient of v_k is the sum of two signs: of its neighbours u_{k−e} and u_{k+e+1}, or of
-    the only neighbour and the sign that ℓ_d has at v_k.  It is −2, 0 or 2.
+    the only neighbour and the sign that ℓ_d has at v_k.  It is −2, 0 or 2.  In the factor of a hole both neighbours
+    are places beyond the row, whose signs are +1: the coefficient is 2.
 
     Attributes:
         forms: how many there are.
@@ -135,8 +136,9 @@ class OddMasks(NamedTuple):
 
 def _odd_masks(form: Form) -> tuple[int, ...]:
     """The numbers of one odd form, in the order of OddMasks."""
-    left = sum(1 << element(j) for i, j in form.pairs if i % 2)
-    right = sum(1 << element(i) for i, j in form.pairs if j % 2)
+    beyond = sum(1 << element(place) for place, sign in form.signs.items() if sign == 2)
+    left = beyond | sum(1 << element(j) for i, j in form.pairs if i % 2)
+    right = beyond | sum(1 << element(i) for i, j in form.pairs if j % 2)
     negative, u_negative = (
         sum(1 << element(place) for place, sign in form.signs.items() if sign < 0 and place % 2 == parity)
         for parity in (0, 1)
