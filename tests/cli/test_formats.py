@@ -130,34 +130,32 @@ def test_a_narrow_terminal_loses_whole_columns(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     rows = [(f"task-{number}", number, "x" * 20, "y" * 20) for number in range(3)]
-    columns = ("task", "number", "long", "longer")
+    columns = ("task", "number", "long", "last")
     assert "y" in made("table", columns, rows).decode()  # in a file
     shown = made("table", columns, rows, on_terminal=True).decode()
     assert max(map(len, shown.splitlines())) <= 40
     assert "task-2" in shown
     assert "y" not in shown
-    assert "omitted, since the terminal is too narrow: long, longer" in capsys.readouterr().err.replace("\n", " ")
+    assert "omitted, since the terminal is too narrow: last (--format expanded" in capsys.readouterr().err
 
 
-def test_a_terminal_shows_short_uuids_and_times_and_wraps_words(
+def test_a_terminal_shows_short_uuids_and_times(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     uuids = [f"0123456{digit}-89ab-4cde-8f01-23456789abcd" for digit in "78"]
-    at, note = "2026-01-31T12:30:05.123Z", "one word after another, and more of them than fit"
-    rows = [(number, uuid, at, note) for number, uuid in enumerate([uuids[0], *uuids])]
-    columns = ("task", "worker", "at", "note")
+    at = "2026-01-31T12:30:05.123Z"
+    rows = [(number, uuid, at) for number, uuid in enumerate([uuids[0], *uuids])]
+    columns = ("task", "worker", "at")
     assert at in made("table", columns, rows).decode()
     assert uuids[0] in made("table", columns, rows).decode()
     for name, value in {"COLUMNS": "72", "FORCE_COLOR": "1", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     shown = made("table", columns, rows, on_terminal=True).decode()
-    assert "│ 01234567 │ 2026-01-31T12:30:05Z │ one word after another, and" in shown
-    assert "│ more of them than fit" in shown
-    assert max(map(len, shown.splitlines())) <= 72
+    assert "   0  01234567  2026-01-31T12:30:05Z\n" in shown
     alike = [uuids[0], uuids[0].replace("-89ab", "-89ac")]
     rows_alike = [(uuid,) for uuid in alike]
-    assert f"│ {alike[0][:13]} │" in made("table", ("worker",), rows_alike, on_terminal=True).decode()
+    assert f"\n{alike[0][:13]}\n" in made("table", ("worker",), rows_alike, on_terminal=True).decode()
     assert capsys.readouterr().err == ""
 
 

@@ -15,7 +15,7 @@ from langford.cli.campaigns.opening import campaign_meant
 from langford.cli.options.common import json_option, ledger_option, tasks_argument
 from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.output import display, formats
-from langford.cli.output.tables import Column, Sheet, streamed, width_of_output
+from langford.cli.output.tables import Column, Layout, Sheet, by_column, width_of_output
 from langford.errors import BadInput
 from langford.ledger import Ledger
 from langford.words import several
@@ -53,7 +53,7 @@ def tasks(words: tuple[str, ...], address: str, state: str | None, as_json: bool
             names = [field.name for field in fields(TaskRecord)]
             formats.print_parts(formats.json_array(Sheet(names, map(attrgetter(*names), records()))))
             return
-        for line in streamed(columns, lambda: map(_cells, records()), width_of_output()):
+        for line in Layout(columns, lambda: by_column(map(_cells, records())), width_of_output()).lines():
             print(line)
 
 
