@@ -12,7 +12,6 @@ from benchmarks.irregular_parts.bench import Bench, ms
 from benchmarks.irregular_parts.sequential_cycles import howard, yto
 from langford import irregular
 from langford.irregular.arrays import on_host
-from langford.irregular.cycles.client_server import Scenario, Transition
 from langford.problem import Problem
 from langford.problem.reference import published
 
@@ -94,14 +93,29 @@ def directions(bench: Bench, scale: int) -> None:
     table.row("total", *(Figure(sum(level.inspected for level in levels), "{:,}") for levels in ways), "")
 
 
-def scenarios(clients: int) -> list[Scenario]:
-    """Clients of five states, a ring with two shortcuts; each holds the server in its state 2."""
+MOVES = [*((k, (k + 1) % 5) for k in range(5)), (0, 3), (4, 2)]
+"""Of a client: a ring with two shortcuts.  It holds the server in its state 2."""
+
+
+def clients_system(clients: int, server: bool) -> tuple[irregular.Graph, Any]:
+    """All states of clients together, and the weights of the moves: one client moves at a time.
+
+    With a server only one client at a time holds it (Barnat, Bauch, Brim, Češka, section 4).
+    """
     random = np.random.default_rng(7)
-    made = []
-    for _ in range(clients):
-        moves = [(k, (k + 1) % 5) for k in range(5)] + [(0, 3), (4, 2)]
-        made.append(Scenario(5, [Transition(a, b, int(random.integers(1, 1000))) for a, b in moves], {2}))
-    return made
+    numbers = np.arange(5**clients).reshape((5,) * clients)
+    holders = sum((np.indices(numbers.shape, np.int8) == 2).astype(np.int8), np.int8(0)).ravel()
+    allowed = holders <= (1 if server else clients)
+    places = (np.cumsum(allowed) - 1).astype(np.int32)
+    columns = []
+    for client in range(clients):
+        for before, after in MOVES:
+            ends = np.stack([np.take(numbers, state, axis=client).ravel() for state in (before, after)])
+            ends = ends[:, allowed[ends].all(axis=0)]
+            columns.append((*places[ends], np.full(ends.shape[1], random.integers(1, 1000))))
+    sources, targets, weights = map(np.concatenate, zip(*columns, strict=True))
+    graph = irregular.Graph.from_edges(int(allowed.sum()), sources, targets)
+    return graph, weights[graph.order]
 
 
 def graphs_with_cycles(quick: bool) -> Iterator[tuple[str, irregular.Graph, Any]]:
@@ -109,8 +123,7 @@ def graphs_with_cycles(quick: bool) -> Iterator[tuple[str, irregular.Graph, Any]
     random = np.random.default_rng(3)
     for clients in (3,) if quick else (7, 8, 9):
         for server in (False, True):
-            system = irregular.client_server(scenarios(clients), server)
-            yield f"{clients} clients{' and a server' if server else ''}", system.graph, system.weights
+            yield f"{clients} clients{' and a server' if server else ''}", *clients_system(clients, server)
     n = 2**10 if quick else 2**20
     graph = irregular.Graph.from_edges(n, *random.integers(0, n, (2, 8 * n)).astype(np.int32))
     yield f"random, {n:,} × 8", graph, random.integers(1, 10_000, graph.m)

@@ -21,7 +21,6 @@ Vertices are int32 or int64.  In parents, a root is its own parent, and −1 mea
 
 from __future__ import annotations
 
-from langford.irregular.cycles.client_server import Scenario, Transition, client_server
 from langford.irregular.cycles.optimal import OptimalCycle, cycle_mean, cycle_ratio
 from langford.irregular.graphs.bfs import Bfs, bfs
 from langford.irregular.graphs.components import components
@@ -39,14 +38,11 @@ __all__ = [
     "Components",
     "Graph",
     "OptimalCycle",
-    "Scenario",
     "SearchStates",
-    "Transition",
     "Tree",
     "TreeMatrix",
     "bfs",
     "check_bfs",
-    "client_server",
     "components",
     "cycle_mean",
     "cycle_ratio",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -18,9 +16,8 @@ from hypothesis import strategies as st
 
 from benchmarks.irregular_parts import sequential_cycles as sequential
 from langford.errors import BadInput, CheckFailed
-from langford.irregular import Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
-from langford.irregular.errors import NoCycle, TooLarge, TooWide, ZeroTime
-from tests.support.cases import few
+from langford.irregular import Graph, cycle_mean, cycle_ratio
+from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 
 edges_of_small_graphs = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9), st.integers(0, 3)), max_size=12
@@ -301,83 +298,3 @@ def test_sums_of_cycles_are_exact_up_to_62_bits_and_floats_have_no_such_limit() 
     optimal = cycle_mean(graph, np.full(9, 1e30))
     assert optimal.value == 1e30
     optimal.check()
-
-
-# -- clients and servers ----------------------------------------------------------------------
-
-
-def scenario(seed: int, states: int = 4) -> Scenario:
-    random = np.random.default_rng(seed)
-    ring = [Transition(k, (k + 1) % states, int(random.integers(1, 50))) for k in range(states)]
-    others = [Transition(*map(int, random.integers(0, states, 2)), int(random.integers(1, 50))) for _ in range(2)]
-    return Scenario(states, [*ring, *others], {2})
-
-
-@pytest.mark.parametrize(("maximum", "clients"), few(product([False, True], [1, 2, 5]), 2))
-def test_clients_without_a_server_do_as_well_as_the_best_alone(clients: int, maximum: bool) -> None:
-    scenarios = [scenario(seed) for seed in range(clients)]
-    system = client_server(scenarios, server=False)
-    assert system.graph.n == 4**clients
-    assert system.graph.m == clients * 6 * 4 ** (clients - 1)
-    optimal = cycle_mean(system.graph, system.weights, maximum)
-    optimal.check()
-    alone = [client_server([each], server=False) for each in scenarios]
-    means = [cycle_mean(each.graph, each.weights, maximum).value for each in alone]
-    assert optimal.value == (max(means) if maximum else min(means))
-
-
-def test_with_a_server_one_client_at_a_time_holds_it() -> None:
-    scenarios = [scenario(seed) for seed in range(3)]
-    system = client_server(scenarios, server=True)
-    assert ((system.client_states == 2).sum(axis=1) <= 1).all()
-    # Each transition moves one client, as its scenario says.
-    for edge, (source, target) in enumerate(zip(system.graph.sources, system.graph.indices, strict=True)):
-        before, after = system.client_states[source], system.client_states[target]
-        moved = np.flatnonzero(before != after)
-        assert len(moved) <= 1
-        clients = moved if len(moved) else range(3)
-        moves = [
-            (move.source, move.target, move.weight) for client in clients for move in scenarios[client].transitions
-        ]
-        assert any((before[client], after[client], system.weights[edge]) in moves for client in clients), (
-            "no client can do this"
-        )
-    assert system.client_states[0].tolist() == [0, 0, 0]
-    assert len(np.unique(system.client_states, axis=0)) == system.graph.n == 4**3 - 3 * 3 - 1
-
-
-def test_bad_scenarios() -> None:
-    with pytest.raises(BadInput, match="client 0 moves from state 0 to 3"):
-        client_server([Scenario(2, [Transition(0, 3, 1)])], server=False)
-    with pytest.raises(BadInput, match="client 1 has no state"):
-        client_server([scenario(1), Scenario(0, [])], server=True)
-    with pytest.raises(BadInput, match="two clients hold the server"):
-        client_server([Scenario(1, [], {0})] * 2, server=True)
-    with pytest.raises(BadInput, match="does not have"):
-        client_server([Scenario(1, [], {1})], server=True)
-    with pytest.raises(BadInput, match=r"weight 1\.5 and time 1: give whole numbers"):
-        client_server([Scenario(1, [Transition(0, 0, 1.5)])], server=False)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="62 bits"):
-        client_server([Scenario(1, [Transition(0, 0, 1, 2**70)])], server=False)
-    with pytest.raises(TooLarge, match=r"bytes.*a smaller one"):
-        client_server([scenario(1)] * 25, server=False)
-
-
-def test_a_client_of_many_states() -> None:
-    states = 2**15 + 1
-    system = client_server([Scenario(states, [Transition(k, (k + 1) % states, k) for k in range(states)])], False)
-    assert system.client_states[:, 0].tolist() == list(range(states))
-    assert cycle_mean(system.graph, system.weights).value == Fraction(states - 1, 2)
-
-
-def test_a_system_needs_no_more_memory_than_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    module = importlib.import_module("langford.irregular.cycles.client_server")
-    monkeypatch.setattr(module, "require_memory", lambda what, needed, present: asked.append(needed))
-    for server in (False, True):
-        client_server([scenario(1)], server)
-        tracemalloc.start()
-        client_server([scenario(seed) for seed in range(7)], server)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert asked[-1] / 4 < peak < asked[-1]

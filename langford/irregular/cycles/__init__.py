@@ -1,4 +1,4 @@
-"""Cycles of optimal mean or ratio, and the event graphs and transition systems whose pace they set.
+"""Cycles of optimal mean or ratio.
 
 :mod:`langford.irregular` names what its users need.
 """
