@@ -125,7 +125,7 @@ def cli() -> None:
     langford verify NAME         recompute a sample of a campaign, and compare
     langford table skolem 20     count a whole family
     langford draw 12             see an arrangement, or check one (--cubes)
-    langford serve 28            share the work among machines; on each: langford work URL
+    langford serve 28            share the work among machines; on each: langford work NAME.join
     langford slurm keep 28       count on a SLURM cluster
 
     `langford families` lists the words for problems, like near-skolem 12 missing 5; `langford COMMAND --help` has

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -127,6 +128,32 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, quick: Path,
         for keeper in keepers:
             keeper.kill()
             keeper.wait()
+
+
+@pytest.mark.exhaustive
+def test_elements_have_done_their_work_when_others_hold_the_rest(
+    cluster: Cluster, langford: Run, tmp_path: Path
+) -> None:
+    address = fresh_database("postgres", tmp_path)
+    problem = ["langford", "12", "--method", "polyphase", "--depth", "8", "--name", "held"]
+    assert langford("create", *problem, "--ledger", address).returncode == 0
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign("held")
+        ledger.enrol("other", "another-host", "1")
+        assert len(campaign.worker.lease("other", campaign.tasks, 3600)) == campaign.tasks
+        options = ["--partition", "best-effort", "--time", "10:00", "--max-queued", "3", "--ledger", address]
+        assert langford("slurm", "keep", "held", "--once", *options).returncode == 0
+        deadline = time.monotonic() + 240
+        while cluster.call("squeue", "--noheader"):
+            assert time.monotonic() < deadline, cluster.call("squeue")
+            time.sleep(0.5)
+        ended = [
+            job for job in cluster.call("scontrol", "-o", "show", "job").splitlines() if "JobName=held-" in job
+        ]
+        logs = "".join(file.read_text() for file in (tmp_path / "slurm-logs" / "held").glob("*.log"))
+        assert [re.findall(r"JobState=(\w+)|ExitCode=(\d+)", job) for job in ended] == [
+            [("COMPLETED", ""), ("", "0")]
+        ] * 3, logs
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def _through_server(file: Path, console: Console) -> tuple[Campaign, list[str]]:
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
     campaign = Ledger(queue.address).campaign(name)
     address = queue.address
-    command = [*LANGFORD, "run", name]  # not its problem: no job makes a campaign
+    command = [*LANGFORD, "work", name]
     # Jobs inherit the environment: an address that comes from it need not be in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]

@@ -1,4 +1,4 @@
-"""``langford work``: a worker of a task server."""
+"""``langford work``: a worker of a campaign, of a task server or in a ledger."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ import click
 
 from db.identity import Identity
 from db.machines import ID_LENGTH
-from jobs.console import Step
-from jobs.reach.join import joined
+from jobs.console import Console, Step
+from jobs.reach.campaign import Campaign
+from jobs.reach.join import SUFFIX, joined
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.patience import Calls
 from jobs.run.loop import Run
 from jobs.run.source import LEASE_SECONDS, TaskSource
+from langford.cli.campaigns.opening import campaign_meant
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     json_option,
+    ledger_option,
     outbox_folder,
     patience_option,
     ready_file_option,
+    refuse_ledger_beside,
 )
 from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
+from langford.ledger import Ledger
 from langford.machine.durable import replace_file
 from langford.machine.outputs import READY, remove_output
 from langford.methods import plan_of
@@ -38,10 +43,13 @@ from langford.words import several
 Examples:
   langford work langford-27-polyphase-16.join
   langford work langford-27-polyphase-16.join --device cuda --time-limit 2h
+  langford work langford-27-polyphase-16 --ledger postgresql://host/records
 
-SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit codes: those of `langford run`."""
+SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit codes: 0 nothing is
+left to do here, and otherwise those of `langford run`."""
 )
-@click.argument("file", type=click.Path(path_type=Path), envvar="LANGFORD_JOIN")
+@click.argument("place", metavar=f"NAME{SUFFIX} | NAME", envvar="LANGFORD_JOIN")
+@ledger_option
 @click.option(
     "--outbox",
     type=click.Path(path_type=Path),
@@ -62,7 +70,8 @@ SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit 
 @click.pass_context
 def work(
     context: click.Context,
-    file: Path,
+    place: str,
+    address: str,
     outbox: Path | None,
     computing: ComputeOptions,
     patience: float,
@@ -70,27 +79,28 @@ def work(
     ready_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Work for a task server until its campaign is done.
+    """Compute tasks of a campaign that others work on too.
 
-    FILE is what `langford serve` wrote, NAME.join: it has the server's address, a token, and the certificate to
-    trust.  Copy it to any machine that reaches the server, readable by you alone; or name it in LANGFORD_JOIN.
+    NAME.join is the file that `langford serve` wrote: it has the server's address, a token, and the certificate to
+    trust.  Copy it to any machine that reaches the server, readable by you alone; or name it in LANGFORD_JOIN.  A
+    path to such a file has the ending .join or contains a slash; any other NAME is a campaign of the --ledger.  The
+    worker of a server ends when its campaign is done; that of a ledger also ends when others hold what is left.
     """
     stop = StopSignals()
     if ready_file is not None:
         remove_output(ready_file, READY)
     chosen_devices = computing.devices()
-    server = joined(file, Terminal(stop=stop))
-    context.call_on_close(server.close)
+    campaign = _reached(context, place, address, Terminal(stop=stop))
     identity = Identity.fresh(chosen_devices)
-    line = ProgressLine(server.name)
+    line = ProgressLine(campaign.name)
     results = Outbox(outbox_folder(outbox), identity, Terminal(line, stop))
     results.prepare()
-    source = TaskSource(server, identity, results, Terminal(line, stop), lease)
+    source = TaskSource(campaign, identity, results, Terminal(line, stop), lease)
 
     def beginning() -> str:
         if ready_file is not None:
             replace_file(ready_file, f"{identity.worker_id}\n".encode(), READY)
-        return _beginning(server, source, identity, len(chosen_devices))
+        return _beginning(campaign.name, source, identity, len(chosen_devices))
 
     console = WorkerTerminal(line, stop, source, beginning)
     with line.shown():
@@ -109,15 +119,16 @@ def work(
     elif report.stopped:
         reason = f"stopped at the {report.stopped}: "
     back = f", {several(report.given_back, 'lease')} given back" if report.given_back else ""
-    display.say(f"{reason}{several(report.tasks_here, 'task')} done here{back}")
+    rest = "" if report.stopped or source.finished else "; other workers hold the rest"
+    display.say(f"{reason}{several(report.tasks_here, 'task')} done here{back}{rest}")
     if source.rechecks and not report.stopped:
         waits = several(source.rechecks, "result waits", "results wait")
         display.say(f"{waits} for workers with other tokens")
     if report.set_aside and not report.stopped:
-        display.say(report.set_aside_words(server.name, where=" on the machine of the ledger"))
+        display.say(report.set_aside_words(campaign.name, where=" on the machine of the ledger"))
     if as_json:
         document = {
-            "campaign": server.name,
+            "campaign": campaign.name,
             "tasks_done": report.tasks_here,
             "results_waiting": waiting,
             "set_aside": report.set_aside,
@@ -131,6 +142,17 @@ def work(
         context.exit(ExitCode.INCOMPLETE)
     if report.set_aside:
         context.exit(ExitCode.TASKS_SET_ASIDE)
+
+
+def _reached(context: click.Context, place: str, address: str, console: Console) -> Campaign:
+    """The campaign of a join file, or one of a ledger; the connection is closed with the context."""
+    if place.endswith(SUFFIX) or "/" in place:
+        refuse_ledger_beside("a join file")
+        server = joined(Path(place), console)
+        context.call_on_close(server.close)
+        return server
+    ledger = context.with_resource(Ledger(address, create=False))
+    return Calls(console).through(campaign_meant([place], ledger).worker)
 
 
 class WorkerTerminal(Terminal):
@@ -150,10 +172,10 @@ class WorkerTerminal(Terminal):
         self._line.update(step.tasks_done, step.work_done, step.seconds_left, here)
 
 
-def _beginning(server: RemoteCampaign, source: TaskSource, identity: Identity, processes: int) -> str:
+def _beginning(name: str, source: TaskSource, identity: Identity, processes: int) -> str:
     """The first line of a job's log."""
     tasks = source.known.tasks
     return (
-        f"{server.name} is {source.key}, {source.tally.tasks:,} of {several(tasks, 'task')} done; this is worker "
+        f"{name} is {source.key}, {source.tally.tasks:,} of {several(tasks, 'task')} done; this is worker "
         f"{identity.worker_id[:ID_LENGTH]} with {several(processes, 'process', 'processes')}"
     )
