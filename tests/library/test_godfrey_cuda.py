@@ -41,7 +41,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     compile_only(text_of(partial(GodfreyOnGpu, plan_of(problem))), architecture)
 
 
-@pytest.mark.parametrize("problem", [each for each in ON_THE_HOST if each.fold == 1], **BY_NAME)
+@pytest.mark.parametrize("problem", ON_THE_HOST, **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem)
     require_same(plan, GodfreyOnGpu(plan, host_program(), GodfreyLaunch(threads=64)))
@@ -60,9 +60,7 @@ def test_some_points_of_wide_rows_on_the_host() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(
-    "problem", [*(each for each in PROBLEMS if each.fold == 1), Problem.langford(15), Problem.skolem(16)], **BY_NAME
-)
+@pytest.mark.parametrize("problem", [*PROBLEMS, Problem.langford(15), Problem.skolem(16)], **BY_NAME)
 def test_tasks_on_the_gpu(problem: Problem) -> None:
     plan = plan_of(problem)
     require_same(plan, GodfreyOnGpu(plan, gpu_program()), problem.n < 13)

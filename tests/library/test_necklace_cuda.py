@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, merge
 from langford.methods.necklace.cuda import NecklaceLaunch, NecklaceOnGpu
 from langford.methods.necklace.plan import NecklacePlan
@@ -23,6 +22,7 @@ from tests.library.programs import (
 )
 from tests.library.test_necklace import (
     CYCLIC_SKOLEM,
+    EVEN_STARTERS,
     STARTERS,
     cyclic_skolem,
     even_starter,
@@ -31,7 +31,13 @@ from tests.library.test_necklace import (
 )
 from tests.support.cases import exhaustive
 
-KNOWN = {"starter": STARTERS, "cyclic-skolem": CYCLIC_SKOLEM}
+KNOWN = {"starter": STARTERS, "cyclic-skolem": CYCLIC_SKOLEM, "even-starter": EVEN_STARTERS}
+LOOSE = [
+    Problem.parse(f"cyclic {','.join(map(str, range(1, 8 - more // 2)))} empty 1 holes {more}")
+    for more in range(2, 6)
+]
+"""Circles of three to six holes."""
+LONGEST_LOOSE = Problem.parse(f"cyclic {','.join(map(str, range(3, 32)))} empty 1 holes 4")
 
 
 def plan_of(problem: Problem, depth: int = 6, seed: int = 0) -> NecklacePlan:
@@ -43,7 +49,11 @@ def plan_of(problem: Problem, depth: int = 6, seed: int = 0) -> NecklacePlan:
 
 @pytest.mark.parametrize(
     ("problem", "architecture"),
-    [*((starter(5), each) for each in ARCHITECTURES), *((cyclic_skolem(32), each) for each in ARCHITECTURES)],
+    [
+        (each, architecture)
+        for each in (starter(5), cyclic_skolem(32), even_starter(32))
+        for architecture in ARCHITECTURES
+    ],
     ids=str,
 )
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
@@ -54,8 +64,9 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     ("problem", "seed", "free"),
     [
         *((starter(8), 0, free) for free in (5, 6)),  # at depth 10 a task has less places than a head
-        (starter(10), 1, 5), (cyclic_skolem(9), 0, 6),
-        *exhaustive([(starter(10), 1, 6), (cyclic_skolem(9), 0, 5), (starter(2), 0, 5)]),
+        (starter(10), 1, 5), (cyclic_skolem(9), 0, 6), (even_starter(9), 1, 5), (LOOSE[0], 1, 6),
+        *exhaustive([(starter(10), 1, 6), (cyclic_skolem(9), 0, 5), (starter(2), 0, 5), (even_starter(9), 0, 6)]),
+        *exhaustive([(each, 1, 5) for each in LOOSE[1:]]),
     ],
     ids=str,
 )  # fmt: skip
@@ -76,16 +87,12 @@ def test_tasks_of_many_beginnings_on_the_host(free: int) -> None:
     require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), NecklaceLaunch(threads=64)))
 
 
-def test_the_widest_words_of_the_longest_circle_on_the_host() -> None:
-    plan = plan_of(starter(31), 2)
+@pytest.mark.parametrize("problem", [starter(31), *exhaustive([even_starter(32), LONGEST_LOOSE])], ids=str)
+def test_the_widest_words_of_the_longest_circle_on_the_host(problem: Problem) -> None:
+    plan = plan_of(problem, 2)
     gpu = NecklaceOnGpu(plan, partial(_on_host, 5), NecklaceLaunch(threads=32))
     for index in (1, 2, 3):
         assert gpu.evaluate(index) == exactly(plan, index)
-
-
-def test_circles_with_several_holes_are_refused() -> None:
-    with pytest.raises(MethodDoesNotApply, match="at most one hole; use --device cpu"):
-        NecklaceOnGpu.on_host(plan_of(even_starter(9)))
 
 
 @pytest.mark.exhaustive
@@ -105,7 +112,7 @@ def test_the_smallest_tasks_of_long_circles_on_the_host(problem: Problem, free: 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
     "problem",
-    [*map(starter, (2, 9, 14, 17)), *map(cyclic_skolem, (5, 16, 17))],
+    [*map(starter, (2, 9, 14, 17)), *map(cyclic_skolem, (5, 16, 17)), *map(even_starter, (2, 9, 12))],
     **BY_NAME,
 )
 def test_published_numbers_on_the_gpu(problem: Problem, seed: int) -> None:
@@ -118,9 +125,23 @@ def test_published_numbers_on_the_gpu(problem: Problem, seed: int) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("problem", LOOSE, **BY_NAME)
+def test_circles_with_several_holes_on_the_gpu(problem: Problem) -> None:
+    plan = plan_of(problem, 4, 1)
+    require_same(plan, NecklaceOnGpu(plan, gpu_program()))
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize(
     "problem",
-    [starter(28), starter(29), starter(31), cyclic_skolem(28), cyclic_skolem(32)],
+    [
+        starter(28),
+        starter(29),
+        starter(31),
+        *map(cyclic_skolem, (28, 32)),
+        *map(even_starter, (28, 32)),
+        LONGEST_LOOSE,
+    ],
     **BY_NAME,
 )
 def test_some_tasks_of_long_circles_on_the_gpu(problem: Problem) -> None:

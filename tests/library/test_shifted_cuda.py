@@ -39,6 +39,8 @@ SETS = [
 ]
 MANY_ODD = Problem.from_differences(range(1, 64, 2))
 MANY_EVEN = Problem.from_differences(range(2, 42, 2))
+FOLDED = [*map(Problem.parse, ("skolem 4 fold 2", "5 fold 2", "skolem 7 fold 2", "3 fold 3"))]
+WIDE_FOLDED = Problem.parse("skolem 16 fold 2")
 
 
 def by_version(tasks: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -95,7 +97,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 
 TASKS = [
     (Problem.langford(4), 4, 0, "shifted"), *((HOOKED[0], 2, 3, version) for version in VERSIONS),
-    (Problem.parse("skolem 4 fold 2"), 4, 1, "shifted2"),
+    (FOLDED[0], 4, 1, "shifted2"), *exhaustive([(FOLDED[-1], 2, 0, "shifted")]),
     *((Problem.parse(f"{family} {n} holes 1"), 2, 1, "shifted2") for family, n in (("skolem", 5), ("langford", 8))),
     *((SETS[-1], 0, 0, version) for version in VERSIONS),
     *exhaustive([(Problem.skolem(1), 0, 0, "shifted"), (Problem.skolem(8), 0, 2, "shifted2")]),
@@ -141,7 +143,9 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
 
 
 @pytest.mark.parametrize(
-    "problem", [Problem.langford(28), *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD])], ids=str
+    "problem",
+    [Problem.langford(28), *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD, WIDE_FOLDED])],
+    ids=str,
 )
 def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
     compare_block(shifted_plan(problem), host_program(), replace(SMALL, threads=32), 1, 1)
@@ -278,6 +282,7 @@ LARGER_TASKS = [
     *((Problem.langford(n), 4, n % 2) for n in range(3, 17)),
     *((Problem.skolem(n), 4, 0) for n in range(1, 14)),
     *((problem, depth, 7) for problem in (*HOOKED, *SETS) for depth in (0, 2)),
+    *((problem, 4, 1) for problem in FOLDED),
     (Problem.hooked_skolem(14), 4, 0), (Problem.hooked_langford(15), 2, 0), (Problem.langford(18), 4, 0),
     (Problem.langford(19), 4, 0), (Problem.langford(19), 8, 11), (Problem.langford(20), 8, 0),
     (Problem.skolem(20), 4, 0),
@@ -295,7 +300,7 @@ def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int, version: str)
 @pytest.mark.gpu
 @pytest.mark.parametrize(
     ("problem", "version"),
-    by_version([(each,) for each in (*WIDE, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN)]),
+    by_version([(each,) for each in (*WIDE, WIDE_FOLDED, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN)]),
     ids=str,
 )
 def test_blocks_of_wide_rows_on_the_gpu(problem: Problem, version: str) -> None:

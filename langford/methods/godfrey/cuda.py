@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
-from langford.errors import MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
 from langford.methods.godfrey.kernels.godfrey import block_sequence
@@ -47,8 +46,6 @@ class GodfreyOnGpu:
         self._plan = plan
         launch = launch or GodfreyLaunch()
         problem = plan.problem
-        if problem.fold > 1:
-            raise MethodDoesNotApply("godfrey on the GPU counts rows with each difference once; use --device cpu")
         packing = _packing(plan)
         inner = [place - 1 for place in plan.inner_places]
         # Block places sit in the middle, where they have most neighbours in common.
@@ -56,8 +53,8 @@ class GodfreyOnGpu:
         block, free = inner[::-1][:bits], inner[: len(inner) - bits]
         product_words = -(-plan.product_bound.bit_length() // 64)
         definitions: Definitions = {
-            "SUMS": len(problem.differences), "DIFFERENCES": list(problem.differences),
-            "LINKS": [int(packing.links[d]) for d in problem.differences],
+            "SUMS": len(problem.different), "DIFFERENCES": list(problem.different), "FOLD": problem.fold,
+            "LINKS": [int(packing.links[d]) for d in problem.different],
             "WORDS": packing.words, "VANISHING": packing.vanishing,
             "FILLED": problem.free_mask, "BLOCK": bits, "BLOCK_PLACES": [*block, 0],
             "GROUPS": -(-len(problem.differences) // GROUP), "PRODUCT_WORDS": product_words,

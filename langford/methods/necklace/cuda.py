@@ -10,9 +10,9 @@ import numpy as np
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
-from langford.errors import MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
+from langford.methods.necklace.limits import NONE
 from langford.methods.necklace.plan import NecklacePlan
 from langford.result import PartialResult
 
@@ -33,13 +33,11 @@ class NecklaceLaunch:
 class NecklaceOnGpu:
     def __init__(self, plan: NecklacePlan, compiler: Compiler, launch: NecklaceLaunch | None = None) -> None:
         self._plan = plan
-        if plan.holes > 1:
-            raise MethodDoesNotApply("necklace on the GPU counts circles with at most one hole; use --device cpu")
         launch = launch or NecklaceLaunch()
         term_words = limbs.word_count(plan.term_bound)
         definitions: Definitions = {
-            "PLACES": plan.problem.places, "TARGETS": [0, *plan.targets[1:]], "TERM_WORDS": term_words,
-            "THREADS": launch.threads,
+            "PLACES": plan.problem.places, "HOLES": plan.holes, "TARGETS": plan.targets, "NONE": NONE,
+            "TERM_WORDS": term_words, "THREADS": launch.threads,
         }  # fmt: skip
         self._limbs = 2 * term_words
         self.program = compiler(source_of(KERNELS / "necklace.cu", definitions), "necklace", launch.threads)

@@ -7,9 +7,9 @@
 // places outside is one packed row per block place, kept by the thread.  Points without a vanishing
 // sum are queued per warp and multiplied 32 at a time.
 //
-// Defined by the loader: SUMS, DIFFERENCES, LINKS (byte of each sum in the packed words), WORDS of 32
-// bits, VANISHING (words whose sums can vanish), FILLED (bit k: a cube stands on place k + 1), BLOCK and
-// BLOCK_PLACES, GROUPS (products of five sums), PRODUCT_WORDS of 64 bits, LIMBS; THREADS, MIN_BLOCKS.
+// Defined by the loader: SUMS, DIFFERENCES, FOLD (how often each sum is a factor), LINKS (byte of each sum in the
+// packed words), WORDS of 32 bits, VANISHING (words whose sums can vanish), FILLED (bit k: a cube stands on place
+// k + 1), BLOCK and BLOCK_PLACES, GROUPS (products of five factors), PRODUCT_WORDS of 64 bits; THREADS, MIN_BLOCKS.
 
 #include "integers.cuh"
 
@@ -78,7 +78,7 @@ __device__ inline bool survives(const Packed &sums) {
     return all_set == 0x80808080u;
 }
 
-// Adds the product of all sums of a queued point, whose sign is the top bit of word 0, to the limbs.
+// Adds the product of all factors of a queued point, whose sign is the top bit of word 0, to the limbs.
 __device__ inline void add_product_of(const u32 (&queue)[WORDS][QUEUE], int at, Total &total) {
     u32 group[2 * ((GROUPS + 1) / 2)];
     bool minus = queue[0][at] >> 31;
@@ -86,8 +86,10 @@ __device__ inline void add_product_of(const u32 (&queue)[WORDS][QUEUE], int at, 
     for (int g = 0; g < 2 * ((GROUPS + 1) / 2); g++) {
         int product = 1;
 #pragma unroll
-        for (int i = 5 * g; i < 5 * g + 5 && i < SUMS; i++)
-            product *= int(queue[link[i] / 4][at] >> 8 * (link[i] % 4) & 0x7F) - 64;
+        for (int i = 5 * g; i < 5 * g + 5 && i < FOLD * SUMS; i++) {
+            const int byte = link[i / FOLD];
+            product *= int(queue[byte / 4][at] >> 8 * (byte % 4) & 0x7F) - 64;
+        }
         minus ^= product < 0;
         group[g] = product < 0 ? -product : product;
     }

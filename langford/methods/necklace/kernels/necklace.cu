@@ -14,7 +14,7 @@
 // Floor: of 8,192 words of a warp and a difference, some 16 instructions, of which a multiprocessor starts four a
 // cycle, and four loads of 8 bytes a lane; where few words remain, shared memory is busy in 85% of the cycles.
 //
-// Defined by the loader: PLACES (m), TARGETS (e_d by d, the first unused), TERM_WORDS of 64 bits; THREADS.
+// Defined by the loader: PLACES (m), HOLES (h), TARGETS (e_d by d, or NONE), TERM_WORDS of 64 bits; THREADS.
 
 #include "integers.cuh"
 
@@ -226,9 +226,13 @@ struct Total {
 template <int FIRST, int LAST> __device__ inline int product_of(const Doubled &word) {
     int product = 1;
 #pragma unroll
-    for (int d = FIRST; d <= LAST && d <= HALF; d++) product *= targets[d] - word.differing(d);
+    for (int d = FIRST; d <= LAST && d <= HALF; d++)
+        if (targets[d] != NONE) product *= targets[d] - word.differing(d);
     return product;
 }
+
+// W of a word with so many signs of −1.
+__device__ inline int sum_of_signs(int ones) { return PLACES % 2 ? PLACES - 2 * ones : HALF - ones; }
 
 // Adds the term of a word.
 __device__ inline void add_term(const Term &term, int gap, Total &total) {
@@ -236,18 +240,21 @@ __device__ inline void add_term(const Term &term, int gap, Total &total) {
     if (!rotations) return;
     const Doubled word(term.word);
     const int ones = __popcll(term.word);
+    if (HOLES > 1 && !sum_of_signs(ones)) return;
     const int product[5] = {
         product_of<FREE, FREE + 6>(word),
         product_of<FREE + 7, FREE + 13>(word),
         product_of<FREE + 14, FREE + 20>(word),
-        product_of<FREE + 21, 32>(word) * (PLACES % 2 ? PLACES - 2 * ones : 1),
+        product_of<FREE + 21, 32>(word) * (HOLES % 2 ? sum_of_signs(ones) : 1),
         term.product * rotations,
     };
     const bool minus = ones & 1 ^ u32(product[0] ^ product[1] ^ product[2] ^ product[3] ^ product[4]) >> 31;
     u32 sizes[5];
 #pragma unroll
     for (int p = 0; p < 5; p++) sizes[p] = abs(product[p]);
-    const u64 factors[3] = {u64(sizes[0]) * sizes[1], u64(sizes[2]) * sizes[3], sizes[4]};
+    u64 factors[3] = {u64(sizes[0]) * sizes[1], u64(sizes[2]) * sizes[3], sizes[4]};
+#pragma unroll
+    for (int h = 1; h < HOLES; h += 2) factors[2] *= u32(sum_of_signs(ones) * sum_of_signs(ones));   // below 2^57
     total.found++;
     u64 words[TERM_WORDS] = {factors[0]};
 #pragma unroll
