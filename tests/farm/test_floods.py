@@ -30,7 +30,6 @@ from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import KnownTokens
 from jobs.farm.guard.bounds import READING, TOKENS_OF_A_SESSION, WORKING
-from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.shares import Payer
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
@@ -59,8 +58,8 @@ def server_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
 
 
 @contextlib.contextmanager
-def serving(ledger: Ledger, made: list[Campaign], limit: RateLimit) -> Iterator[Client]:
-    client = Client(server.application(ledger, [campaign.name for campaign in made], Clients(limit)))
+def serving(ledger: Ledger, made: list[Campaign]) -> Iterator[Client]:
+    client = Client(server.application(ledger, [campaign.name for campaign in made], Clients()))
     yield client
     client.close()
 
@@ -79,7 +78,7 @@ def log_in(client: Client, *tokens: str) -> None:
 
 @pytest.mark.parametrize("path", ["/", f"/{NAME}/", "/campaigns", "/metrics", f"/campaigns/{NAME}/status"])
 def test_an_invented_session_is_no_look_up(campaigns: tuple[Ledger, list[Campaign]], path: str) -> None:
-    with serving(*campaigns, RateLimit(1e6, 1e6)) as client, statements_of() as done:
+    with serving(*campaigns) as client, statements_of() as done:
         invented = {"Cookie": f"a=b; langford-default={'x' * 43}"}
         assert client.get(path, headers=invented).status_code in (200, 401)
     assert len(done) == 0
@@ -87,7 +86,7 @@ def test_an_invented_session_is_no_look_up(campaigns: tuple[Ledger, list[Campaig
 
 def test_many_right_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]]) -> None:
     ledger, made = campaigns
-    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+    with serving(ledger, made) as client:
         log_in(client, *(campaign.operator.new_token(Role.READER) for campaign in made))
         client.get("/campaigns")  # the overviews are known from now on
         with statements_of() as done:
@@ -95,47 +94,6 @@ def test_many_right_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaig
     assert len(done) == 1
     # Of more tokens than a session has, the newest count.
     assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[-TOKENS_OF_A_SESSION:]]
-
-
-def test_each_token_is_charged(campaigns: tuple[Ledger, list[Campaign]]) -> None:
-    ledger, made = campaigns
-    # Each log-in is the request of a stranger, as is each one of a session whose tokens were revoked.
-    with serving(ledger, made, RateLimit(1e-9, (1 + 3) * TOKENS_OF_A_SESSION)) as client:
-        log_in(client, *(campaign.operator.new_token(Role.READER) for campaign in made[:TOKENS_OF_A_SESSION]))
-        for campaign in made:
-            campaign.operator.revoke()
-        assert client.get("/campaigns").status_code == 403, "now the server knows"
-        with statements_of() as done:
-            answers = [client.get("/campaigns").status_code for _ in range(5)]
-    assert answers == [403] * 3 + [429] * 2
-    assert len(done) == 3
-
-
-def test_what_is_no_route_is_charged_too(campaigns: tuple[Ledger, list[Campaign]]) -> None:
-    with serving(*campaigns, RateLimit(1e-9, 4)) as client:
-        asked = [("GET", "/a/b/c"), ("DELETE", "/campaigns"), ("HEAD", "/-/nothing"), ("BREW", "/")]
-        assert [client.request(*one).status_code for one in asked] == [404, 405, 404, 405]
-        for path, kind in (("/a/b/c", "text/plain"), ("/campaigns", "application/json")):
-            answer = client.get(path)
-            assert (answer.status_code, answer.headers["content-type"].split(";")[0]) == (429, kind)
-            assert float(answer.headers["retry-after"]) > 0
-
-
-def test_only_requests_without_a_valid_token_are_counted(campaigns: tuple[Ledger, list[Campaign]]) -> None:
-    """All come from one address.  A token that has not been seen yet is a stranger's once."""
-    ledger, made = campaigns
-    reader, worker = (made[0].operator.new_token(role) for role in (Role.READER, Role.WORKER))
-    with serving(ledger, made, RateLimit(1e-9, 5)) as client:
-
-        def ask(token: str) -> int:
-            return client.get(f"/campaigns/{NAME}", headers=bearer(token)).status_code
-
-        assert [ask(token) for token in (worker, reader)] == [200, 200]
-        assert [ask("wrong") for _ in range(4)] == [403] * 3 + [429]
-        assert [ask(reader) for _ in range(9)] == [200] * 9
-        assert [ask(worker) for _ in range(9)] == [200] * 9
-        made[0].operator.revoke(worker)
-        assert [ask(worker) for _ in range(2)] == [403, 429]
 
 
 def test_known_tokens_are_few_and_forgotten() -> None:
@@ -178,7 +136,7 @@ def while_held(
     release: Callable[[], None],
 ) -> tuple[httpx.Response, list[httpx.Response]]:
     """A worker's lease while the requests of a flood wait in their threads; the answers to both."""
-    application = server.application(ledger, [campaign.name for campaign in made], Clients(RateLimit(1e6, 1e6)))
+    application = server.application(ledger, [campaign.name for campaign in made], Clients())
 
     async def run() -> tuple[httpx.Response, list[httpx.Response]]:
         token = made[0].operator.new_token(Role.WORKER)
@@ -261,7 +219,7 @@ def test_large_bodies_of_nothing_are_not_parsed(
 ) -> None:
     ledger, made = campaigns
     monkeypatch.setattr(bodies, "decoded", lambda body, kind: pytest.fail("it is parsed"))
-    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+    with serving(ledger, made) as client:
         answer = client.post(
             f"/campaigns/{NAME}/{path}", content=body, headers=bearer(made[0].operator.new_token(Role.WORKER))
         )
@@ -275,7 +233,7 @@ def test_large_bodies_of_nothing_are_not_parsed(
 def test_each_route_has_its_largest_body(campaigns: tuple[Ledger, list[Campaign]], path: str, size: int) -> None:
     ledger, made = campaigns
     token = made[0].operator.new_token(Role.WORKER)
-    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+    with serving(ledger, made) as client:
         for more, status in ((0, 400), (1, 413)):
             body = b'"' + b"x" * (size - 2 + more) + b'"'
             answer = client.post(f"/campaigns/{NAME}/{path}", content=body, headers=bearer(token))
@@ -292,7 +250,7 @@ def test_the_largest_messages_of_workers_are_taken(campaigns: tuple[Ledger, list
     delivery = {**result, "seconds": 1.0, "provenance": provenance, "began": None}
     held = [10**9 + place for place in range(100_000)]
     lease = {"campaign": made[0].uuid, "worker": "w", "count": 1, "seconds": 1, "held": held, "copies": 0}
-    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+    with serving(ledger, made) as client:
         path, headers = f"/campaigns/{NAME}", bearer(token)
         answer = client.post(f"{path}/results", json={"deliveries": [delivery] * 1_000, "now": 0}, headers=headers)
         assert len(answer.json()["receipts"]) == 1_000

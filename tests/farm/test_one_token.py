@@ -30,7 +30,6 @@ from db.work.tokens import digest
 from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
 from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.door import Guest
-from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.shares import Payer
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
@@ -56,7 +55,7 @@ class Bearers(Served):
 
     def __init__(self, ledger: Ledger) -> None:
         campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-        super().__init__(ledger, campaign, dict.fromkeys([LIAR, HONEST], Role.WORKER), limit=RateLimit(1e9, 1e9))
+        super().__init__(ledger, campaign, dict.fromkeys([LIAR, HONEST], Role.WORKER))
 
     def join(self, name: str) -> str:
         """Give one more a token, without a label."""

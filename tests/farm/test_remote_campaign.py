@@ -22,7 +22,6 @@ from db.schema.models import Attempt, Token
 from db.states import Ending, Outcome, Role, TaskState
 from jobs.clock import SystemClock
 from jobs.farm.api import server
-from jobs.farm.guard.limits import RateLimit
 from jobs.reach import outgoing, wire
 from jobs.reach.outbox import Outbox
 from jobs.reach.requests import CampaignReplaced, NotEnrolled, ServerRefuses
@@ -117,7 +116,7 @@ class Worker:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Served]:
-    with closing(Served.with_all_roles(tmp_path, limit=RateLimit(1e9, 1e9))) as made:
+    with closing(Served.with_all_roles(tmp_path)) as made:
         yield made
 
 
@@ -155,14 +154,20 @@ def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
 
 @pytest.mark.exhaustive
 def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_so_once(tmp_path: Path) -> None:
-    """An address may send three requests, then one every hundred seconds."""
+    """It may send three requests, then one every hundred seconds."""
     clock = MovableClock()
-    allowance = RateLimit(0.01, 3.0, clock)
+    credit, last = 3.0, clock.monotonic()
 
     def limit(path: str) -> httpx.Response | None:
-        wait = allowance.wait("here")
-        refused = httpx.ByteStream(b'{"error": "too many requests; wait and repeat"}')
-        return httpx.Response(429, stream=refused, headers={"Retry-After": f"{wait:.2f}"}) if wait else None
+        nonlocal credit, last
+        now = clock.monotonic()
+        credit, last = min(3.0, credit + (now - last) / 100), now
+        wait = 100 * (1 - credit)
+        if wait <= 0:
+            credit -= 1
+            return None
+        refused = httpx.ByteStream(b'{"error": "too many tasks for this token"}')
+        return httpx.Response(429, stream=refused, headers={"Retry-After": f"{wait:.2f}"})
 
     with closing(Served.with_all_roles(tmp_path)) as farm:
         worker = Worker(farm, tmp_path, clock)
@@ -170,7 +175,7 @@ def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_s
         worker.work()
         assert is_done(farm)
     assert [line for line in worker.said if "asking again" in line] == [
-        "the server allows no more now: too many requests; wait and repeat; asking again"
+        "the server allows no more now: too many tasks for this token; asking again"
     ]
     assert "is back" not in "".join(worker.said)
 

@@ -17,7 +17,6 @@ from db.errors import WorkerDistrusted
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
-from jobs.farm.guard.limits import RateLimit
 from jobs.reach import campaign as reach
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerRefuses
@@ -73,7 +72,7 @@ class ServedCampaign(ReachedCampaign):
 
     def reach(self, token: str) -> reach.Campaign:
         if self._bridge is None:
-            clients = Clients(RateLimit(1e9, 1e9))
+            clients = Clients()
             self._bridge = Bridge(server.application(self._ledger, [self._campaign.name], clients))
         return RemoteServer(f"http://localhost:1/{self._campaign.name}", token, transport=self._bridge).campaign()
 

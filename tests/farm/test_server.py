@@ -23,7 +23,6 @@ from db.states import Role
 from jobs.farm.api.clients import HEADERS
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.guard.bodies import RESULTS
-from jobs.farm.guard.limits import RateLimit
 from langford.errors import BadProblem
 from langford.result import PartialResult
 from tests.support.asgi import Served
@@ -36,7 +35,6 @@ from tests.support.campaigns import (
     forged,
     shown_by,
 )
-from tests.support.clock import MovableClock
 
 EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
 WORKER = {
@@ -135,24 +133,9 @@ def test_a_worker_of_another_campaign_gets_nothing(farm: Dialogue) -> None:
     assert farm.campaign.reader.progress().attempts == {}
 
 
-def test_limits_on_size_and_rate(tmp_path: Path) -> None:
-    clock = MovableClock()
-    farm = Dialogue.with_all_roles(tmp_path, limit=RateLimit(0.1, 3, clock))
+def test_limits_on_size(farm: Dialogue) -> None:
     large = "x" * (RESULTS.size + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
-
-    def guess() -> httpx.Response:
-        return farm.client.post("/campaigns/seven/retries", json={}, headers={"Authorization": "Bearer wrong"})
-
-    assert [guess().status_code for _ in range(3)] == [403, 403, 429]
-    answer = guess()
-    assert float(answer.headers["Retry-After"]) == 10
-    assert farm.clients.traffic.answered["POST", "elsewhere", 429] == 2
-    clock.move(9)
-    assert guess().status_code == 429
-    clock.move(1)
-    assert guess().status_code == 403
-    assert [farm.post("/failures", attempt=1, nonce="", reason=large).status_code for _ in range(9)] == [413] * 9
 
 
 SECRET = "the password is hunter2"

@@ -21,7 +21,6 @@ from db.states import Role
 from jobs.farm.guard.addresses import address_of, network_of
 from jobs.farm.guard.bounds import STRANGERS_OF_AN_ADDRESS
 from jobs.farm.guard.limited_log import LimitedLog
-from jobs.farm.guard.limits import RateLimit
 from tests.support.asgi import Served
 from tests.support.campaigns import NAME
 from tests.support.clock import MovableClock
@@ -196,12 +195,3 @@ def test_they_are_no_strangers(farm: Farm) -> None:
             stranger.setblocking(False)
             with pytest.raises(BlockingIOError):
                 stranger.recv(1)
-
-
-def test_a_request_that_costs_more_than_a_burst_is_let_in_after_a_whole_one() -> None:
-    clock = MovableClock()
-    limit = RateLimit(per_second=1.0, burst=10.0, clock=clock)
-    assert limit.wait("address", cost=1000.0) == 0
-    assert limit.wait("address", cost=1000.0) == 10
-    clock.wait(10.0)
-    assert limit.wait("address", cost=1000.0) == 0

@@ -15,7 +15,6 @@ from db.look.overview.records import Overview
 from db.messages import BadMessage, converted, decoded
 from db.messages import document as document_of
 from db.states import Role
-from jobs.farm.guard.limits import RateLimit
 from tests.ledger.test_messages import Form
 from tests.ledger.test_overview_documents import OVERVIEW
 from tests.support.asgi import Client, Served
@@ -114,7 +113,7 @@ def wrong_for(name: str, value: Any) -> list[Any]:
 def test_a_wrong_message_is_refused_and_its_field_is_named(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    farm = Served.with_all_roles(tmp_path, limit=RateLimit(1e9, 1e9))
+    farm = Served.with_all_roles(tmp_path)
     headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
     client = Client(farm.application, headers=headers)
     monkeypatch.setattr(farm.ledger.database, "writing", None)  # nothing of it may reach the ledger

@@ -1,4 +1,4 @@
-"""The clients of a task server: their connections and requests, which are counted and limited."""
+"""The clients of a task server: their connections and requests, which are counted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from jobs.farm.api.operations import RANKS
 from jobs.farm.guard.access import RANK, Access
 from jobs.farm.guard.defence import Defence
-from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.shares import NoTime, Rank, charged
 from jobs.show.log_lines import line
 
@@ -76,7 +75,7 @@ class Clients(Defence):
 
 
 class Admitted:
-    """An ASGI application that counts, logs and passes on requests, each at its turn, up to an address's limit."""
+    """An ASGI application that counts, logs and passes on requests, each at its turn."""
 
     def __init__(self, app: ASGIApp, access: Access, clients: Clients, paths: Mapping[object, str]) -> None:
         """``paths``: of the routes, see :func:`paths_of`."""
@@ -100,12 +99,9 @@ class Admitted:
         scope[RANK] = rank = RANKS.get("/" + scope["path"].rpartition("/")[2], Rank.OTHERS)
         try:
             await self._turns.wait(payer, rank)
-            self._access.admit(request)
-        except TooManyRequests as error:
-            application = _refusal(error, 429, scope["path"])
         except NoTime as error:
             self._access.miss(request)
-            application = _refusal(error, 503, scope["path"])
+            application = _refusal(error, scope["path"])
         await charged(application(scope, receive, note), self._charges, payer)
 
     def _protect(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
@@ -140,7 +136,7 @@ def paths_of(routes: Sequence[BaseRoute]) -> dict[object, str]:
     return paths
 
 
-def _refusal(error: TooManyRequests | NoTime, status: int, path: str) -> Response:
+def _refusal(error: NoTime, path: str) -> Response:
     if path.startswith(API):
-        return JSONResponse({"error": str(error)}, status, error.headers)
-    return PlainTextResponse(str(error), status, error.headers)
+        return JSONResponse({"error": str(error)}, 503, error.headers)
+    return PlainTextResponse(str(error), 503, error.headers)

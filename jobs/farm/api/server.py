@@ -48,7 +48,6 @@ from jobs.farm.api.renewals import MAX_BYTES, Renewals
 from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access
 from jobs.farm.guard.bodies import BodyTooLarge
-from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
 from jobs.farm.guard.shares import NoTime
 from jobs.reach.wire import HEADER, RENEW, SPOKEN, Done, OtherVersion, require_understood
@@ -84,7 +83,6 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     NotAllowed: Refusal(405),
     BodyTooLarge: Refusal(413),
     NotJson: Refusal(415),
-    TooManyRequests: Refusal(429),
     TooManyLeases: Refusal(429, {"Retry-After": "60"}, is_logged=True),
     TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
     NoTime: Refusal(503),

@@ -28,7 +28,6 @@ from starlette.routing import Mount, Route
 from db.errors import LedgerError
 from db.states import NAME
 from jobs.farm.guard.access import Access
-from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.refusals import Refusal, refusing
 
 FOLDER = Path(__file__).parent
@@ -45,7 +44,6 @@ NOT_THIS = "Your tokens do not open this campaign, if it exists: each campaign n
 
 
 REFUSALS: Mapping[type[Exception], Refusal] = {
-    TooManyRequests: Refusal(429),  # the session has more tokens than requests are left
     ClientDisconnect: Refusal(400),  # the client does not receive it, but it is counted
     LedgerError: Refusal(503, {"Retry-After": "2"}, "the ledger does not answer now: load this page again"),
     Exception: Refusal(500, message="the server has an error: its log explains it"),

@@ -1,4 +1,4 @@
-"""Access to the task server: the address of a client, how often it may ask, and what its tokens open.
+"""Access to the task server: the address of a client, who is charged, and what its tokens open.
 
 Workers and programs send a token in the header "Authorization".  A browser sends the cookie of its session instead,
 which stands for tokens.  They only give the right to read, so that no other site can make the browser change
@@ -25,7 +25,6 @@ from jobs.farm.guard.addresses import address_of
 from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.bounds import BODIES, BODIES_OF_A_TOKEN, PIECE, READING, REMEMBERED, WORKING
 from jobs.farm.guard.defence import Defence
-from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.shares import Lane, Payer, Places, Rank
 
 PAYER = "langford.payer"
@@ -80,7 +79,7 @@ class Access:
             defence: of the server.
         """
         self.campaigns, self.log = campaigns, defence.log
-        self._ledger, self._limit, self._door = ledger, defence.limit, defence.door
+        self._ledger, self._door = ledger, defence.door
         self.hearing = defence.hearing
         self._proxies, self._sessions = frozenset(defence.proxies), defence.sessions
         self._known_tokens = KnownTokens()
@@ -109,17 +108,6 @@ class Access:
         """Note that there is no time for a request."""
         self.hearing.miss(self.payer(request))
 
-    def admit(self, request: Request, cost: int = 1) -> Payer:
-        """Who is charged for a request; raises TooManyRequests for a stranger.
-
-        ``cost``: how many requests this one counts as.
-        """
-        payer = self.payer(request)
-        wait = self._limit.wait(payer.address, cost) if payer.is_stranger else 0.0
-        if wait:
-            raise TooManyRequests(wait)
-        return payer
-
     def tokens(self, request: Request) -> list[str]:
         """The tokens that a request carries; those of a session only where the request reads."""
         if "authorization" in request.headers or request.method not in ("GET", "HEAD"):
@@ -142,15 +130,12 @@ class Access:
         cookie.write(request, answer, "", self.encrypted(request))
 
     async def role(self, request: Request, name: str, tokens: Sequence[str]) -> Role | None:
-        """The role that tokens give in a campaign; None for a wrong name or wrong tokens.
-
-        Raises LedgerError and TooManyRequests.
-        """
+        """The role that tokens give in a campaign; None for a wrong name or wrong tokens.  Raises LedgerError."""
         right = await self.ask(request, name, tokens, lambda right: right)
         return None if right is None else right.role
 
     async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
-        """Raises LedgerError and TooManyRequests."""
+        """Raises LedgerError."""
         return (await self._opened(request, tokens))[0]
 
     async def log_in(self, request: Request, token: str) -> list[str]:
@@ -174,7 +159,7 @@ class Access:
     ) -> T:
         """Call a function of the right that tokens give in a campaign, in the thread that looks it up.
 
-        None: a wrong name or wrong tokens.  Raises what the function raises, LedgerError and TooManyRequests.
+        None: a wrong name or wrong tokens.  Raises what the function raises, and LedgerError.
         """
 
         def with_right(rights: Mapping[str, Right]) -> T:
@@ -214,9 +199,9 @@ class Access:
     ) -> T:
         """Call a function of the largest right that tokens give in each campaign of this server, by its UUID.
 
-        It takes one query, but each token of a stranger counts as a request.
+        It takes one query.
         """
-        payer = self.admit(request, len(tokens) - 1) if len(tokens) > 1 else self.payer(request)
+        payer = self.payer(request)
         here = {campaign.record.uuid for campaign in self.campaigns.values()}
         found: list[Right] | None = None
 

@@ -14,8 +14,6 @@ HEADER_SECONDS = 10.0
 """To begin to speak, for a TLS handshake, and for the headers of a request, of whomever."""
 HANDSHAKE_PROCESSOR_SECONDS = 0.002
 """What a stranger is charged for a TLS handshake."""
-REQUESTS_PER_SECOND, BURST = 200.0, 400.0
-"""From one address, in the long run and at once."""
 LINES_PER_MINUTE = 10
 """Of the log, about one address."""
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from jobs.farm.guard.door import Door
 from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
-from jobs.farm.guard.limits import RateLimit
 from jobs.farm.guard.sessions import Sessions
 from jobs.farm.guard.shares import Charges, Turns
 
@@ -18,7 +17,6 @@ from jobs.farm.guard.shares import Charges, Turns
 class Defence:
     """The parts of one defence; those that depend on others are made when they are first asked for."""
 
-    limit: RateLimit = field(default_factory=RateLimit)  # of strangers
     proxies: Collection[str] = ()  # addresses of proxies, whose X-Forwarded-For is believed
     sessions: Sessions = field(default_factory=Sessions)
     hearing: Hearing = field(default_factory=Hearing)  # whom it could not hear of late

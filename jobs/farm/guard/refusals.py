@@ -18,7 +18,6 @@ from starlette.responses import Response
 
 from db.errors import LedgerError
 from jobs.farm.guard.access import Access
-from jobs.farm.guard.limits import TooManyRequests
 from jobs.farm.guard.shares import NoTime
 from langford.errors import LangfordError
 
@@ -60,7 +59,7 @@ async def _answer(
     access: Access, refusal: Refusal, respond: Respond, request: Request, error: Exception
 ) -> Response:
     message, headers = str(error), dict(refusal.headers)
-    if isinstance(error, TooManyRequests | NotAllowed | NoTime):
+    if isinstance(error, NotAllowed | NoTime):
         headers |= error.headers
     if isinstance(error, NoTime):
         access.miss(request)
