@@ -20,6 +20,10 @@ class LedgerUnusable(LedgerError):
     """The ledger cannot be used: it is missing, moved, full, on a network file system, or something else."""
 
 
+class LedgerFull(LedgerUnusable):
+    """There is no space for what was to be written; what was committed is safe."""
+
+
 class NoLedger(LedgerUnusable):
     """There is no ledger yet, but one can be created: no file, or an empty database."""
 

@@ -25,6 +25,7 @@ from langford.methods import METHODS
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
 from tests.support.databases import ledger_of_a_test
+from tests.support.disks import mounted
 from tests.support.farm import CAMPAIGN, Farm
 from tests.support.preloaded import preload
 
@@ -199,10 +200,5 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A real file system of 64 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small disk needs root")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with mounted(tmp_path / "disk", "size=64k") as folder:
+        yield folder

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from math import inf
-from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from db.campaign.stored import StoredCampaign
@@ -16,8 +14,9 @@ from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.writing import TrustedFile
 from db.look import explanations, progress
+from db.look.overview import room
 from db.look.overview.gathering import OverviewReader
-from db.look.overview.records import Overview
+from db.look.overview.records import Overview, Warned
 from db.records import (
     CampaignInfo,
     LeaseHolder,
@@ -39,9 +38,6 @@ from langford.result import PartialResult
 
 if TYPE_CHECKING:
     from db.look.history import History
-
-
-NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
 class ReaderCampaign:
@@ -158,15 +154,14 @@ class ReaderCampaign:
         with self.campaign.reading(snapshot=True) as transaction:
             return history(transaction, self.campaign.record, self.campaign.database.where, self.campaign.plan.work)
 
-    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
-        """Progress, speed, time left, workers and warnings.
-
-        Args:
-            folders: watched in addition to that of the ledger, by their name in warnings.
-        """
-        disks = {**self.campaign.database.folders, **folders}
+    def overview(self) -> Overview:
+        """Progress, speed, time left, workers and warnings."""
         with self.campaign.reading(snapshot=True) as transaction:
-            return self._overviews.read(transaction, self.campaign.record, disks)
+            return self._overviews.read(transaction, self.campaign.record, self.campaign.database)
+
+    def lacks_room(self, tasks_left: int) -> Iterator[Warned]:
+        """See :func:`db.look.overview.room.lacking`."""
+        return room.lacking(self.campaign.database, tasks_left)
 
     def why(self, task: int | None = None) -> list[str]:
         """Why a task waits; or, of None, why each worker that is present holds none.  Raises BadInput."""

@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, event, select
 
-from db.errors import LedgerUnusable, NoLedger, TransactionUndone
+from db.errors import LedgerFull, LedgerUnusable, NoLedger, TransactionUndone
 from db.schema import models
 from db.store import connections, revision
 from db.store.addresses import file_of, require_address, url_of, without_password
@@ -61,6 +61,7 @@ class Database:
 
     Attributes:
         where: the file name or database URL as it was given, without passwords.
+        is_full: whether the last transaction that wrote found no space.
         now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
             times in the ledger are by the clock of the database (:class:`db.schema.dialects.Now`).
     """
@@ -70,7 +71,7 @@ class Database:
 
         ``create``: whether an empty or absent database becomes a new ledger.
         """
-        self.where, self.now = without_password(require_address(where)), now
+        self.where, self.now, self.is_full = without_password(require_address(where)), now, False
         self.engine = _engine_of(where, create)
         # The threads of a process take turns: SQLite itself polls, and would let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
@@ -122,17 +123,22 @@ class Database:
             return connection.execute(select(models.Ledger.uuid)).scalar_one()
 
     @property
-    def folders(self) -> dict[str, Path]:
-        """The folder of the ledger's file, whose disk may fill up; none if that cannot happen here."""
+    def folder(self) -> Path | None:
+        """That of the ledger's file, whose disk may fill up; None: a server keeps it."""
         file = file_of(self.engine.url)
-        return {} if file is None else {"the ledger": file.parent}
+        return None if file is None else file.parent
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write: committed at the end of the block, undone by an exception."""
-        with translated_errors(self.where), self._turn, self.engine.begin() as connection:
-            self._require_place()
-            yield connection
+        try:
+            with translated_errors(self.where), self._turn, self.engine.begin() as connection:
+                self._require_place()
+                yield connection
+        except LedgerFull:
+            self.is_full = True
+            raise
+        self.is_full = False
 
     @contextmanager
     def reading(self, snapshot: bool = False, options: Mapping[str, object] = NO_OPTIONS) -> Iterator[Connection]:

@@ -13,6 +13,7 @@ from db.errors import (
     ConnectionLost,
     LedgerBusy,
     LedgerError,
+    LedgerFull,
     LedgerReadOnly,
     LedgerUnusable,
     OnlyReads,
@@ -31,6 +32,7 @@ UNDONE, TOO_SLOW = {"40P01", "40001"}, {"57014", "55P03"}
 LACKS_CHARACTER, NO_TEXT = "22P05", "22021"
 NO_SUCH = {"42P01", "42703"}
 """SQLSTATEs of a table or a column that another program has removed."""
+THEN = "then repeat the command; a server continues by itself"
 
 
 @contextmanager
@@ -55,15 +57,13 @@ def damaged(where: str, reason: str) -> LedgerUnusable:
 
 def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None:
     if "disk is full" in reason or "No space left" in reason:
-        return LedgerUnusable(
-            f"no space left for the ledger {where} ({reason}): what was committed is safe; "
-            "free some space, then run the same command again"
+        return LedgerFull(
+            f"no space left for the ledger {where} ({reason}): what was committed is safe; free some space, {THEN}"
         )
     if "disk I/O error" in reason:  # of SQLite, for every other error of the system
         return LedgerUnusable(
             f"the system refuses to read or write the ledger {where} ({reason}): what was committed is safe; check "
-            "the free space, the quota, the limit on the size of files (`ulimit -f`) and the disk, then run the "
-            "same command again"
+            f"the free space, the quota, the limit on the size of files (`ulimit -f`) and the disk, {THEN}"
         )
     if DAMAGED.search(reason):
         return damaged(where, reason)

@@ -18,6 +18,7 @@ from typing import Any
 from db import Campaign, Standing
 from db.errors import LedgerError
 from db.look import events
+from db.look.overview.records import WarningKind
 from db.messages import iso
 from db.states import EventKind, TaskState
 from jobs.clock import SYSTEM, Clock
@@ -51,6 +52,8 @@ class NoticeKind(StrEnum):
     CONFLICT = "conflict"  # results of a task disagree
     DISTRUSTED = "distrusted"  # a result was found wrong, and its worker is no longer trusted
     SET_ASIDE = "set_aside"  # a task failed too often
+    DISK_NEARLY_FULL = WarningKind.DISK_NEARLY_FULL  # that of the ledger, before it is full
+    DISK_FULL = WarningKind.DISK_FULL  # a write to the ledger found no space
 
 
 EVENT_KINDS: Mapping[NoticeKind, EventKind] = {
@@ -66,13 +69,18 @@ Say = Callable[[str, str, str], None]
 
 @dataclass(frozen=True)
 class Fact:
-    """Something to notify, unless it was notified before; ``about``: its occurrence, 0 or more.
+    """Something to notify, unless it was notified before.
 
-    For the kinds of EVENT_KINDS, it is the number of the last event that the notice covers.
+    Attributes:
+        kind: what it is.
+        about: its occurrence, 0 or more; for the kinds of EVENT_KINDS the number of the last event that the notice
+            covers.
+        text: in words; "": :func:`notice` finds them.
     """
 
     kind: NoticeKind
     about: int
+    text: str = ""
 
 
 @dataclass
@@ -110,6 +118,7 @@ class NotifiableFacts:
         # Seconds that the last two looks took: a single slow one had to wait for something.
         self._looks = deque([0.0], maxlen=2)
         self._state: tuple[int, int] | None = None
+        self._short: Mapping[NoticeKind, int] = {}  # of space: since how many tasks were done
         self._since = self._clock.monotonic()
 
     @property
@@ -138,14 +147,19 @@ class NotifiableFacts:
         if not (standing.to_do or standing.rechecking or standing.tasks.get(TaskState.SET_ASIDE)):
             undecided = self._campaign.reader.rechecked_tasks()
             return [] if undecided else [Fact(NoticeKind.DONE, max(latest.get(kind, 0) for kind in REOPENING))]
+        short = {
+            NoticeKind(warning.kind): warning.text for warning in self._campaign.reader.lacks_room(standing.missing)
+        }
+        self._short = {kind: self._short.get(kind, done) for kind in short}
+        facts = [Fact(kind, self._short[kind], text) for kind, text in short.items()]
         state = done, standing.rechecks
         patience = self._campaign.reader.patience() if standing.to_do else inf
         if state != self._state or patience == inf:
             self._state, self._since = state, self._clock.monotonic()
         # Leases count only as long as tasks take: a campaign whose tasks are all held by a liar has stalled.
         if self._clock.monotonic() - self._since < max(self._stalled_seconds, patience):
-            return []
-        return [Fact(NoticeKind.STALLED, done)]
+            return facts
+        return [*facts, Fact(NoticeKind.STALLED, done)]
 
 
 class Notifier:
@@ -263,7 +277,7 @@ def notice(campaign: Campaign, fact: Fact, after: int, standing: Standing, at: f
         text = wording.one(happened[0]) if number == 1 else wording.many(happened)
     elif fact.kind is NoticeKind.DONE:
         text = f"done: all of {several(campaign.tasks, 'task')} have results"
-    else:
+    elif not (text := fact.text):
         held = campaign.reader.holders_in_words()
         works = f"no result arrives from the workers that hold tasks ({held})" if held else "no worker is active"
         text = f"stalled: {works}, and {several(standing.to_do, 'task is', 'tasks are')} left"

@@ -15,7 +15,8 @@ from typing import Any
 from db import Campaign
 from db.errors import LedgerError
 from db.look.events import Activity, EventReader
-from db.look.overview.records import Overview, WorkerState
+from db.look.overview.records import Overview, WarningKind, WorkerState
+from db.look.overview.room import LACKS_ROOM
 from db.look.overview.shared import Shared
 from jobs.clock import SYSTEM, Clock
 from jobs.show import log_lines
@@ -78,7 +79,7 @@ class CampaignReporter:
         self._before: Overview | None = None
         # Of all workers that were ever seen: an overview names only some of many.
         self._states: dict[str, WorkerState] = {}
-        self._progress = ""
+        self._short_of_space, self._progress = set[WarningKind](), ""
         self._next_look = self._next_progress = 0.0
         self._done_said = False
 
@@ -109,6 +110,10 @@ class CampaignReporter:
         if before is not None:
             self._compare(before, now)
         self._states |= {worker.worker_id: worker.state for worker in now.workers}
+        short = {warning.kind: warning.text for warning in now.warnings if warning.kind in LACKS_ROOM}
+        for kind in short.keys() - self._short_of_space:
+            log_lines.line(kind, short[kind], now.campaign, alarm=True)
+        self._short_of_space = set(short)
         if now.finished is None:
             self._done_said = False
             self._say_progress(now)

@@ -162,7 +162,7 @@ def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path, tmp_path: Pa
     def is_told(done: subprocess.CompletedProcess[str]) -> None:
         assert done.returncode == 2, done.stderr
         assert "no space left" in done.stderr
-        assert "run the same command again" in done.stderr
+        assert "repeat the command" in done.stderr
         assert "Traceback" not in done.stderr
 
     is_told(langford(*run))

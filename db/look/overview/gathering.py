@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from pathlib import Path
 
 from sqlalchemy import select
 
@@ -23,6 +22,7 @@ from db.messages import Time
 from db.records import CampaignRecord
 from db.schema.models import Event
 from db.states import Outcome, TaskState, VoterKind
+from db.store.database import Database
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work.computations import IMPORTED
 from langford.methods import METHODS, Plan
@@ -44,9 +44,8 @@ class OverviewReader:
         self,
         transaction: Transaction,
         campaign: CampaignRecord,
-        folders: Mapping[str, Path],
+        database: Database,
     ) -> Overview:
-        """``folders``: folders whose disks are checked, by their name in warnings."""
         facts = Facts.read(transaction, campaign)
         campaign, now, finished = facts.campaign, facts.now, facts.finished
         tasks, work = _parts(facts)
@@ -80,7 +79,7 @@ class OverviewReader:
             eta=eta,
             workers=tuple(shown[:MAX_WORKERS]),
             workers_left_out=len(shown[MAX_WORKERS:]),
-            warnings=warnings.warnings_of(transaction, facts, tasks, shown, folders),
+            warnings=warnings.warnings_of(transaction, facts, tasks, shown, database),
             timeline=timeline(facts),
             events=tuple(
                 sorted([*worker_events(transaction, facts), *_events(transaction)], key=lambda event: -event.at)

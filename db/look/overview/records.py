@@ -48,6 +48,7 @@ class WarningKind(StrEnum):
     CONFLICT = "conflict"
     RECHECK_WITHOUT_SECOND_WORKER = "recheck_without_second_worker"
     DISK_NEARLY_FULL = "disk_nearly_full"
+    DISK_FULL = "disk_full"
     SLOW_DEVICE = "slow_device"
     SET_ASIDE = "set_aside"
     DISTRUSTED = "distrusted"

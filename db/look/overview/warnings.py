@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Integer, bindparam, select
 
 from db.look import progress
+from db.look.overview import room
 from db.look.overview.facts import Facts
 from db.look.overview.records import Checked, Parts, Warned, WarningKind, WorkerState, WorkerView
 from db.schema.dialects import among
 from db.schema.models import Token, Voter
 from db.states import Ending
+from db.store.database import Database
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, holding, waiting
 from db.work.identities import identity
@@ -28,8 +27,6 @@ NAMED = 8
 """Maximum number of workers or tasks that a warning names."""
 SLOW = 0.6
 """Share of the median speed of its peers below which a device is reported."""
-MIN_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
-"""A disk with less free space, in total or for each remaining task, is reported."""
 
 
 def checked(transaction: Transaction, facts: Facts) -> Checked:
@@ -84,9 +81,8 @@ def warnings_of(
     facts: Facts,
     tasks: Parts[int],
     workers: Sequence[WorkerView],
-    folders: Mapping[str, Path],
+    database: Database,
 ) -> tuple[Warned, ...]:
-    """``folders``: folders whose disks are checked, by their name in warnings: "the ledger"."""
     name = facts.campaign.name
     complained = complaints.in_words(transaction) if tasks.set_aside else ""
     fruitless = _fruitless(transaction, name) if facts.finished is None else []
@@ -94,7 +90,7 @@ def warnings_of(
         *_about_results(name, tasks, facts.conflicts, complained),
         *_about_workers(name, tasks, workers, _without_voter(transaction, facts)),
         *(Warned(WarningKind.TOKEN, text) for text in fruitless),
-        *_about_disks(folders, tasks.total - tasks.done),
+        *room.lacking(database, tasks.total - tasks.done),
     )
 
 
@@ -159,22 +155,6 @@ def _about_workers(
             f"no worker is active, and {several(left, 'task is', 'tasks are')} left: start workers, with `langford "
             "run` on this ledger or `langford work` with a server",
         )
-
-
-def _about_disks(folders: Mapping[str, Path], tasks_left: int) -> Iterator[Warned]:
-    disks: dict[int, tuple[str, Path]] = {}
-    for what, folder in folders.items():
-        with suppress(OSError):
-            disks.setdefault(folder.stat().st_dev, (what, folder))
-    for what, folder in disks.values():
-        free = shutil.disk_usage(folder).free
-        if free < max(MIN_FREE_BYTES, BYTES_OF_A_TASK * tasks_left):
-            # Without the folder, which readers of a server need not know.
-            yield Warned(
-                WarningKind.DISK_NEARLY_FULL,
-                f"{free / 2**20:,.0f} MiB are left on the disk of {what}: free some space; a full disk stops all "
-                "work, but loses no committed result",
-            )
 
 
 def _named(workers: Sequence[WorkerView]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from threading import Lock
 
 from db import Campaign, Standing
@@ -20,7 +19,7 @@ class Overviews:
     """
 
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
-        self._folders, self._turn = {"the server": Path.cwd()}, Lock()
+        self._turn = Lock()
         self._overviews = {name: self._shared(campaign) for name, campaign in campaigns.items()}
         self._standings = {name: Shared(campaign.reader.standing) for name, campaign in campaigns.items()}
         self._texts: dict[str, tuple[Overview, bytes]] = {}
@@ -28,7 +27,7 @@ class Overviews:
     def _shared(self, campaign: Campaign) -> Shared[Overview]:
         def ask() -> Overview:
             with self._turn:
-                return campaign.reader.overview(folders=self._folders)
+                return campaign.reader.overview()
 
         return Shared(ask)
 

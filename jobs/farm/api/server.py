@@ -29,6 +29,7 @@ from db import Campaign, Ledger, WorkerCampaign
 from db.errors import (
     LedgerBusy,
     LedgerError,
+    LedgerFull,
     NoSuchCampaign,
     TooManyLeases,
     TooManyWorkers,
@@ -88,6 +89,12 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     NoTime: Refusal(503),
     LedgerBusy: Refusal(
         503, {"Retry-After": "2"}, "the ledger is busy: the server's log explains it under {number}"
+    ),
+    LedgerFull: Refusal(
+        503,
+        {"Retry-After": "2"},
+        "no space is left for the ledger, whose operator has to free some: then the server continues by itself "
+        "({number} in its log)",
     ),
     LedgerError: Refusal(
         503, {"Retry-After": "2"}, "the ledger does not answer: the server's log explains it under {number}"
