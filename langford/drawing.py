@@ -22,8 +22,9 @@ from langford.version import install
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINES, ASCII_LINES = "┌─┐│┼·", ".-.|+."
-"""Characters of arcs (left end, along, right end, down from an end, crossing), and of an empty place."""
+LINES, ASCII_LINES = "┌─┐│┼├┤·", ".-.|+++."
+"""Characters of arcs (left end, along, right end, down from an end, crossing, left and right end below the end of
+another arc), and of an empty place."""
 UNIT = 30
 """Pixels of a place in an SVG."""
 MARGIN = 0.8
@@ -69,7 +70,7 @@ def text(arrangement: Arrangement, width: int | None = None, lines: str = LINES)
 
 def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[str, int]]]:
     """From the top down: for each place a piece of text of one cell, and its label or 0."""
-    left, along, right, down, crossing, _ = tuple(lines)
+    left, along, right, down, crossing, left_below, right_below, _ = tuple(lines)
     rows: list[list[tuple[int, int, int]]] = []
     for span in sorted(spans(arrangement), key=lambda span: span[2] - span[1]):
         for row in rows:
@@ -85,8 +86,8 @@ def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[st
         for place, name in below.items():
             line[place] = (down.rjust(cell), name)
         for name, start, end in row:
-            line[start] = (left.rjust(cell), name)
-            line[end] = (right.rjust(cell, along), name)
+            line[start] = ((left_below if start in below else left).rjust(cell), name)
+            line[end] = ((right_below if end in below else right).rjust(cell, along), name)
             for place in range(start + 1, end):
                 line[place] = (along * cell, name) if place not in below else (crossing.rjust(cell, along), name)
             below[start] = below[end] = name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 from langford.errors import BadProblem, MethodDoesNotApply
 from langford.problem.bounds import LISTED
@@ -30,10 +30,9 @@ def recognised(arrangement: Sequence[int]) -> Problem:
     places = places_of(arrangement)
     if not places:
         raise BadProblem("an arrangement has cubes: give one label per place, 0 for an empty one")
-    for circle in (False, True):
-        for offset in (1, 0):
-            if not any(_faults(places, len(arrangement), offset, circle)):
-                return _problem(arrangement, places, offset, circle)
+    for offset, problem in _readings(arrangement, places):
+        if all(_grouped(problem, label + offset, at) for label, at in places.items()):
+            return _of_a_family(problem, offset)
     # The convention that fits better is the one that was meant.
     found = min(([*_faults(places, len(arrangement), offset, False)] for offset in (1, 0)), key=len)
     more = f"; and {several(len(found) - MOST, 'more fault')}" if len(found) > MOST else ""
@@ -151,10 +150,21 @@ def _faults(places: Mapping[int, list[int]], length: int, offset: int, circle: b
                 yield f"colour {label} is at {first} and {second}, {between}, not {label}"
 
 
-def _problem(arrangement: Sequence[int], places: Mapping[int, list[int]], offset: int, circle: bool) -> Problem:
-    copies = len(next(iter(places.values())))
+def _readings(arrangement: Sequence[int], places: Mapping[int, list[int]]) -> Iterator[tuple[int, Problem]]:
+    """The sets of differences that an arrangement may have, and for each a colour's difference less its label."""
+    numbers = {*map(len, places.values())}
+    number = numbers.pop()
+    if numbers:
+        return
     empty = [place for place, label in enumerate(arrangement, 1) if not label]
-    listed = Problem.from_differences([label + offset for label in places], None, empty, copies, circle)
+    for circle in (False, True):
+        for fold, offset in product((fold for fold in range(1, number // 2 + 1) if number % fold == 0), (1, 0)):
+            differences = [label + offset for label in places]
+            if not circle or (number == 2 and 2 * max(differences) <= len(arrangement)):
+                yield offset, Problem.from_differences(differences, None, empty, number // fold, circle, fold)
+
+
+def _of_a_family(listed: Problem, offset: int) -> Problem:
     for variant in VARIANTS.values():
         named = _named(variant, listed) if variant.label_offset == offset else None
         if named is not None and _contains(named, listed):
@@ -183,6 +193,7 @@ def _named(variant: Variant, listed: Problem) -> Problem | None:
     }
     taken = {each.keyword: guesses.get(each.keyword) for each in variant.parameters}
     try:
-        return Problem.named(variant.name, listed.n + variant.fewer, listed.copies, 1, 0, **taken)
+        n = len(listed.different) + variant.fewer
+        return Problem.named(variant.name, n, listed.copies, listed.fold, 0, **taken)
     except BadProblem:
         return None

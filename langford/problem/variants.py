@@ -65,6 +65,14 @@ def _up_to(n: int, **values: int) -> Iterable[int]:
     return range(1, n + 1)
 
 
+def _but_one(n: int, missing: int) -> Iterable[int]:
+    return (d for d in range(1, n + 1) if d != missing)
+
+
+def _from_defect(n: int, defect: int, **values: int) -> Iterable[int]:
+    return range(defect, defect + n)
+
+
 def _none(n: int, **values: int) -> Iterable[int]:
     return ()
 
@@ -114,14 +122,19 @@ _OURS = {
     variant.name: variant
     for variant in (
         Variant(
-            "langford", "L", lambda n, defect: range(defect, defect + n), parameters=(DEFECT,),
+            "langford", "L", _from_defect, parameters=(DEFECT,),
             pairs_only=False, label_offset=1, meaning="differences 2 … N + 1, or K … K + N − 1; 2N places",
         ),
         Variant("skolem", "Skolem", pairs_only=False, meaning="differences 1 … N; 2N places"),
         Variant(
-            "hooked-langford", "hooked Langford", lambda n, defect: range(defect, defect + n),
+            "hooked-langford", "hooked Langford", _from_defect,
             lambda n, defect: [2 * n], (DEFECT,), label_offset=1,
             meaning="differences 2 … N + 1, or K … K + N − 1; 2N + 1 places, 2N empty",
+        ),
+        Variant(
+            "extended-langford", "extended Langford", _from_defect,
+            lambda n, defect, hole: [hole], (DEFECT, HOLE), label_offset=1,
+            meaning="differences 2 … N + 1, or K … K + N − 1; 2N + 1 places, L empty",
         ),
         Variant(
             "hooked-skolem", "hooked Skolem", empty=lambda n: [2 * n],
@@ -132,16 +145,21 @@ _OURS = {
             meaning="differences 1 … N; 2N + 1 places, K empty",
         ),
         Variant(
-            "near-skolem", "near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
+            "near-skolem", "near-Skolem", _but_one,
             parameters=(MISSING,), least=2, fewer=1, meaning="differences 1 … N without K; 2N − 2 places",
         ),
         Variant(
-            "hooked-near-skolem", "hooked near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
+            "hooked-near-skolem", "hooked near-Skolem", _but_one,
             lambda n, missing: [2 * n - 2], (MISSING,), least=2, fewer=1,
             meaning="differences 1 … N without K; 2N − 1 places, 2N − 2 empty",
         ),
         Variant(
             "rosa", "Rosa", empty=lambda n: [n + 1], meaning="differences 1 … N; 2N + 1 places, N + 1 empty"
+        ),
+        Variant(
+            "near-rosa", "near-Rosa", _but_one,
+            lambda n, missing: [n], (MISSING,), least=2, fewer=1,
+            meaning="differences 1 … N without K; 2N − 1 places, N empty",
         ),
         Variant(
             "hooked-rosa", "hooked Rosa", empty=lambda n: [n + 1, 2 * n + 1],
@@ -158,6 +176,11 @@ _OURS = {
         Variant(
             "even-starter", "even starter", lambda n: range(1, n), lambda n: [1], least=2, fewer=1, circle=True,
             loose=1, meaning="differences 1 … N − 1 on a circle of 2N places; 1 and another one empty",
+        ),
+        Variant(
+            "near-starter", "near starter", _but_one,
+            lambda n, missing: [1], (MISSING,), least=2, fewer=1, circle=True, loose=1,
+            meaning="differences 1 … N without K on a circle of 2N places; 1 and another one empty",
         ),
         Variant(
             "cyclic-skolem", "cyclic Skolem", circle=True, meaning="differences 1 … N on a circle of 2N places"

@@ -96,24 +96,31 @@ def write_circle(folder: Path, wrong_by: int) -> None:
 
 
 def test_congruences_of_a_circle_find_a_wrong_count(tmp_path: Path, langford: Run) -> None:
-    right, wrong = tmp_path / "right", tmp_path / "wrong"
-    for folder, wrong_by in ((right, 0), (wrong, 2)):
+    right, wrong, congruent = tmp_path / "right", tmp_path / "wrong", tmp_path / "congruent"
+    for folder, wrong_by in ((right, 0), (wrong, 2), (congruent, 18)):
         folder.mkdir()
         write_circle(folder, wrong_by)
     done = langford("verify", "nine", "--congruences", "--ledger", str(right / "circles.db"))
     assert done.returncode == 0, done.stderr
     first, *checks = done.stdout.splitlines()
     assert first == "starter(2,9) = 25,905"
-    assert checks[-2:] == [
+    assert checks[-4:] == [
         "checked   count is 1 mod 2, as the symmetries of the circle require",
         "checked   count is 3 mod 9, as a unit of order 9 requires",
+        "proves    little: of 18 wrong counts, one satisfies these congruences",
+        "agrees    with the published value 25,905 (A006204)",
     ]
     as_json = langford("verify", "nine", "--congruences", "--json", "--ledger", str(right / "circles.db"))
-    assert json.loads(as_json.stdout) == {"count": "25905", "congruences": [{"modulus": 9, "remainder": 3}]}
+    document = json.loads(as_json.stdout)
+    assert document["congruences"] == [{"modulus": 9, "remainder": 3}]
+    assert (document["count"], document["modulus"], document["agrees"]) == ("25905", 18, True)
     refused = langford("verify", "nine", "--congruences", "--ledger", str(wrong / "circles.db"))
     assert refused.returncode == 4
     assert "starter(2,9) = 25,907 is 5 mod 9, but its symmetries require 3" in refused.stderr
     assert "`langford verify nine --sample 100%`" in refused.stderr
+    differs = langford("verify", "nine", "--congruences", "--ledger", str(congruent / "circles.db"))
+    assert differs.returncode == 4
+    assert "25,923 is WRONG: it differs from the published value 25,905" in differs.stderr
 
 
 def test_congruences_are_of_circles_and_stand_alone(campaign: Campaign, tmp_path: Path, langford: Run) -> None:

@@ -36,6 +36,11 @@ def test_an_svg_has_each_cube_and_each_arc(
         assert 0 <= float(str(cube.get("y"))) <= height - 0.76
 
 
+def test_an_arc_begins_below_the_end_of_another() -> None:
+    lines = drawing.text((4, 2, 0, 2, 4, 2, 0, 0, 4)).plain.splitlines()
+    assert lines[2:] == [" │ ┌───┤ ├─┼─────┐", " 4 2 · 2 4 2 · · 4"]
+
+
 def test_other_pictures_name_what_needs_nothing(without_matplotlib: None, tmp_path: Path) -> None:
     with pytest.raises(NotInstalled, match=r"or write an \.svg, which needs nothing"):
         drawing.save(ROW, tmp_path / "drawn.png")

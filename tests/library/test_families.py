@@ -28,7 +28,7 @@ ROWS_TO_COUNT = [(16, 6, None), *exhaustive([(MAX_ROW, 1, "miller")])]
 """Places of the longest rows, of how many members of a family one is counted, and by which method."""
 CIRCLES = {name for name, variant in VARIANTS.items() if variant.circle}
 WITHOUT = {
-    "polyphase": {"rosa", "hooked-rosa", *CIRCLES},
+    "polyphase": {"rosa", "near-rosa", "hooked-rosa", *CIRCLES},
     **dict.fromkeys(["shifted2", "shifted", "godfrey"], CIRCLES),
     "necklace": {*VARIANTS} - CIRCLES,
 }
@@ -45,15 +45,18 @@ DEFINITIONS: dict[str, Callable[..., tuple[set[int], int, set[int]]]] = {
     "langford": lambda n, defect=2: ({defect + k for k in range(n)}, 2 * n, set()),
     "skolem": lambda n: (one_to(n), 2 * n, set()),
     "hooked-langford": lambda n, defect=2: ({defect + k for k in range(n)}, 2 * n + 1, {2 * n}),
+    "extended-langford": lambda n, hole, defect=2: ({defect + k for k in range(n)}, 2 * n + 1, {hole}),
     "hooked-skolem": lambda n: (one_to(n), 2 * n + 1, {2 * n}),
     "extended-skolem": lambda n, hole: (one_to(n), 2 * n + 1, {hole}),
     "near-skolem": lambda n, missing: (one_to(n) - {missing}, 2 * n - 2, set()),
     "hooked-near-skolem": lambda n, missing: (one_to(n) - {missing}, 2 * n - 1, {2 * n - 2}),
     "rosa": lambda n: (one_to(n), 2 * n + 1, {n + 1}),
+    "near-rosa": lambda n, missing: (one_to(n) - {missing}, 2 * n - 1, {n}),
     "hooked-rosa": lambda n: (one_to(n), 2 * n + 2, {n + 1, 2 * n + 1}),
     "extended-rosa": lambda n, hole, second_hole: (one_to(n), 2 * n + 2, {hole, second_hole}),
     "starter": lambda n: (one_to(n), 2 * n + 1, {1}),
     "even-starter": lambda n: (one_to(n - 1), 2 * n, {1}),
+    "near-starter": lambda n, missing: (one_to(n) - {missing}, 2 * n, {1}),
     "cyclic-skolem": lambda n: (one_to(n), 2 * n, set()),
 }
 """Differences, length of the row, and places that stay empty; further empty ones may be anywhere."""
@@ -156,10 +159,18 @@ def test_the_longest_rows_are_counted(
     assert not wrong
 
 
-def test_obstructions_are_proofs_and_explain_all_zeros_but_one(known: dict[Problem, int]) -> None:
+UNEXPLAINED = [
+    "extended-langford-4-defect-3-hole-5",
+    "near-rosa-3-missing-2",
+    "near-rosa-4-missing-2",
+    "extended-rosa-4-hole-5-second-hole-6",
+]
+
+
+def test_obstructions_are_proofs_and_explain_nearly_all_zeros(known: dict[Problem, int]) -> None:
     assert not [problem.name for problem, count in known.items() if problem.obstruction and count]
     unexplained = [problem.name for problem, count in known.items() if not problem.obstruction and not count]
-    assert unexplained == ["extended-rosa-4-hole-5-second-hole-6"]
+    assert unexplained == UNEXPLAINED
 
 
 # -- theorems on existence --------------------------------------------------------------------
@@ -197,19 +208,19 @@ THEOREMS: dict[str, Callable[..., bool]] = {
     # odd differences around one gap of a row of 2n − 1 places, even ones around one place
     "even-starter": lambda n: True,
 }
-"""When a sequence exists, by the literature."""
+"""When a sequence exists, by the literature; we know of no theorem for the other families."""
 
 
 def test_existence_is_that_of_the_literature(known: dict[Problem, int]) -> None:
     wrong = [
         problem.name
         for problem, n, values in MEMBERS
-        if bool(known[problem]) != THEOREMS[problem.variant](n, **values)
+        if problem.variant in THEOREMS and bool(known[problem]) != THEOREMS[problem.variant](n, **values)
     ]
     assert not wrong
 
 
-@pytest.mark.parametrize("family", [family for family in VARIANTS if family != "extended-rosa"])
+@pytest.mark.parametrize("family", [family for family in THEOREMS if family != "extended-rosa"])
 def test_zeros_are_those_of_the_literature(family: str) -> None:
     """Longer rows: what parity or room forbid has the count 0 too, and the others have another count."""
     wrong, zeros = [], 0
@@ -255,7 +266,7 @@ def test_listed_sequences_are_those_of_the_definition(known: dict[Problem, int])
             continue
         listed = list(explicit.iterate(problem))
         differences, length, empty = DEFINITIONS[problem.variant](n, **values)
-        offset = 1 if problem.variant in ("langford", "hooked-langford") else 0
+        offset = 1 if problem.variant.endswith("langford") else 0
         for row in listed:
             assert len(row) == length
             holes = {place for place, label in enumerate(row, 1) if not label}

@@ -15,8 +15,9 @@ from langford.problem.variants import VARIANTS
 WORDS = [
     "7", "9 copies 3", "7 defect 3", "skolem 5", "skolem 9 copies 3", "hooked-langford 5", "hooked-skolem 6",
     "extended-skolem 5 hole 3", "near-skolem 5 missing 3", "hooked-near-skolem 4 missing 2", "hooked-rosa 5",
+    "extended-langford 5 hole 4", "near-rosa 5 missing 3", "near-starter 5 missing 2",
     "extended-rosa 4 hole 2 second-hole 7", "starter 4", "rosa 4", "cyclic-skolem 5", "even-starter 5",
-    "differences 1,3,4,6 over 9 empty 4", "cyclic 1,2,4 empty 1,4",
+    "differences 1,3,4,6 over 9 empty 4", "cyclic 1,3 empty 1,2,4",
 ]  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def test_an_arrangement_has_the_labels_of_its_family_or_of_another(words: str) -
             assert labelled(problem, others) == arrangement
 
 
-@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("words", [*WORDS, "skolem 4 fold 2", "4 fold 2", "skolem 5 fold 3"])
 def test_an_arrangement_is_recognised(words: str) -> None:
     problem = Problem.parse(words)
     for arrangement in islice(explicit.iterate(problem), 40):
@@ -83,7 +84,7 @@ def planar_by_trying(arrangement: tuple[int, ...]) -> bool:
 
 def test_planar_is_what_trying_all_sides_finds() -> None:
     seen = set()
-    for words in ("3", "4", "7", "skolem 5", "hooked-skolem 6"):
+    for words in ("3", "4", "7", "skolem 5", "hooked-skolem 6", "9 copies 3", "skolem 2 copies 4 holes 3"):
         for arrangement in islice(explicit.iterate(Problem.parse(words)), 60):
             assert is_planar(arrangement) == planar_by_trying(arrangement), arrangement
             seen.add(is_planar(arrangement))
