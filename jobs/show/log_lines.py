@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from db import Campaign
-from db.look.overview.records import ENDINGS, Overview, WorkerView
+from db.look.overview.records import ENDINGS, Overview, Warned, WorkerView
 from db.messages import iso
 from db.records import EventRecord
 from db.states import EventKind, Outcome
@@ -55,6 +55,10 @@ def _done(campaign: Campaign) -> str:
 
 def stopped() -> None:
     line("stopped", "stopped: workers keep what they hold, and ask again")
+
+
+def warned(campaign: str, warning: Warned) -> None:
+    line(warning.kind, warning.text, campaign, alarm=True)
 
 
 def notice(event: str, message: str, campaign: str) -> None:

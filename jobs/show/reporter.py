@@ -110,9 +110,9 @@ class CampaignReporter:
         if before is not None:
             self._compare(before, now)
         self._states |= {worker.worker_id: worker.state for worker in now.workers}
-        short = {warning.kind: warning.text for warning in now.warnings if warning.kind in LACKS_ROOM}
+        short = {warning.kind: warning for warning in now.warnings if warning.kind in LACKS_ROOM}
         for kind in short.keys() - self._short_of_space:
-            log_lines.line(kind, short[kind], now.campaign, alarm=True)
+            log_lines.warned(now.campaign, short[kind])
         self._short_of_space = set(short)
         if now.finished is None:
             self._done_said = False

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from db import Campaign
-from db.look.overview.records import Overview
+from db.look.overview.records import Overview, Warned
+from db.look.overview.room import LACKS_ROOM
 from db.records import EventRecord
 from db.states import EventKind
 from jobs.farm.guard.limited_log import LimitedLog
@@ -70,6 +71,8 @@ def test_the_page_has_every_event_with_its_fields(
         log_lines.lost(NAME, outcome, [2])
     for kind in WORDINGS:
         log_lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])
+    for lack in LACKS_ROOM:
+        log_lines.warned(NAME, Warned(lack, "words"))
     for event in ("notified", "not_notified"):
         log_lines.notice(event, "words", NAME)
     limited = LimitedLog()
