@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 
@@ -20,6 +21,7 @@ from db.errors import (
     TransactionUndone,
 )
 from db.store.connections import BUSY_SECONDS, READ_ONLY
+from langford.machine.folders import takes_no_file
 
 DAMAGED = re.compile("malformed(?! JSON)|Could not decode to UTF-8")
 LACKING = re.compile("no such (table|column)|has no column named")
@@ -70,9 +72,11 @@ def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None
     if LACKING.search(reason) and isinstance(error.orig, sqlite3.Error):
         return damaged(where, f"{reason}, unless another version of langford has upgraded it meanwhile")
     if "unable to open database file" in reason:
+        if lack := takes_no_file(Path(where).parent):
+            return LedgerFull(f"SQLite cannot use the ledger {where}, {lack}; delete some files, {THEN}")
         return LedgerUnusable(
             f"SQLite cannot open the ledger {where}, or not make its files beside it: check the permissions of the "
-            "folder, and whether the disk has free space and free inodes (`df -i`)"
+            "folder"
         )
     if "not a database" in reason:
         return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")

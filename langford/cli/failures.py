@@ -14,6 +14,7 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.loading import delete_damaged
 from langford.cli.output.display import say
 from langford.errors import causes, modules_of, named
+from langford.machine.folders import takes_no_file
 from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
@@ -57,7 +58,9 @@ def _shortage(error: Exception) -> str | None:
 
 def _code_of_refusal(error: OSError) -> int:
     if error.filename is not None:
-        say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or free some space")
+        lack = takes_no_file(Path(error.filename).parent) if error.errno == errno.ENOSPC else None
+        reason = lack or error.strerror
+        say(f"langford: {error.filename}: {reason}; choose another file or folder, or free some space")
         return ExitCode.BAD_INPUT
     if error.errno == errno.ENOENT and _working_folder_is_gone():
         say("langford: the working folder is gone: change to one that exists (`cd`), and repeat")

@@ -132,3 +132,12 @@ def _name_of(user: int) -> str:
         return f"user {pwd.getpwuid(user).pw_name}"
     except KeyError:
         return f"user {user}"
+
+
+def takes_no_file(folder: Path) -> str | None:
+    """In words, why a file system has room for no further file, although space is free; None: it has."""
+    with suppress(OSError):
+        found = os.statvfs(folder)
+        if found.f_files and not found.f_favail:
+            return "no room for another file: its file system has no free inode (`df -i`)"
+    return None

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from langford.problem import Problem
 from tests.support.campaigns import HOUR, new_campaign, write_used_ledger
 from tests.support.cases import few
 from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.disks import mounted
 from tests.support.preloaded import ALONE as IN_PROCESS
 from tests.support.preloaded import preloaded
 from tests.system.resting import ALONE, ANSWER, CAMPAIGN, started, tasks_done, wait_for_results
@@ -179,6 +180,26 @@ def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path, tmp_path: Pa
     done = langford(*run)
     assert done.returncode == 0, done.stderr
     assert "L(2,12) = 108,144" in done.stdout
+
+
+def test_a_disk_without_inodes_is_named(langford: Run, tmp_path: Path) -> None:
+    """Space is free there, but not even the log of SQLite can be made."""
+    assert langford(*CAMPAIGN).returncode == 0
+    assert langford("export", "soak", "-o", "results.gz").returncode == 0
+    with mounted(tmp_path / "disk", "size=64m,nr_inodes=9") as disk:
+        shutil.copy(tmp_path / "langford.db", disk)
+        with suppress(OSError):
+            for number in range(9):
+                (disk / str(number)).touch()
+        for command in (
+            *(f"{verb} soak -l disk/langford.db" for verb in ("run", "status", "serve", "export")),
+            "import results.gz -l disk/new.db",
+            "ledger copy langford.db disk/copy.db",
+            "export soak -o disk/new.gz",
+        ):
+            done = langford(*command.split())
+            assert done.returncode == 2, command
+            assert "no room for another file: its file system has no free inode" in done.stderr, command
 
 
 def test_a_limit_on_the_size_of_files_loses_nothing(langford: Run) -> None:
