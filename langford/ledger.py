@@ -73,7 +73,8 @@ class Campaign(db.Campaign):
 
         >>> import langford, tempfile
         >>> from concurrent.futures import ThreadPoolExecutor
-        >>> with langford.Ledger(f"{tempfile.mkdtemp()}/l.db") as ledger, ThreadPoolExecutor(2) as executor:
+        >>> file = f"{tempfile.mkdtemp()}/l.db"
+        >>> with langford.Ledger(file, create=True) as ledger, ThreadPoolExecutor(2) as executor:
         ...     campaign = ledger.campaign("skolem 9")
         ...     report = campaign.run(executor=executor)
         ...     campaign.count()
@@ -138,19 +139,19 @@ class Ledger(db.Ledger):
     """An open ledger: close it, or use it as a context manager.
 
     >>> import langford, tempfile
-    >>> with langford.Ledger(f"{tempfile.mkdtemp()}/records.db") as ledger:
+    >>> with langford.Ledger(f"{tempfile.mkdtemp()}/records.db", create=True) as ledger:
     ...     campaign = ledger.campaign(8, depth=4)
     ...     report = campaign.run()
     ...     campaign.count()
     <Count L(2,8) = 150>
     """
 
-    def __init__(self, where: str | PathLike[str] = "langford.db", create: bool = True) -> None:
-        """Open a ledger.
+    def __init__(self, where: str | PathLike[str] = "langford.db", create: bool = False) -> None:
+        """Open a ledger; raises NoLedger where there is none.
 
         Args:
             where: a file name or database URL.
-            create: whether an empty or absent database becomes a new ledger.  Commands state it in every call.
+            create: whether an empty or absent database becomes a new ledger.
         """
         super().__init__(fspath(where) if isinstance(where, PathLike) else where, create)
 

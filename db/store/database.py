@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from difflib import get_close_matches
 from functools import cached_property, wraps
 from pathlib import Path
 from threading import Lock
@@ -207,7 +208,11 @@ def _require_room(file: Path, create: bool) -> None:
     if not file.parent.is_dir():
         raise LedgerUnusable(f"the folder {without_password(str(file.parent))} does not exist; create it first")
     if not create and not file.exists():
-        raise NoLedger(f"there is no ledger {named}; `langford run` creates one")
+        near = get_close_matches(file.name, [each.name for each in file.parent.glob(f"*{file.suffix}")])
+        meant = f" (did you mean {', '.join(near)}?)" if near else ""
+        raise NoLedger(
+            f"there is no ledger {named}{meant}; `langford run` creates one, and so does create=True in Python"
+        )
 
 
 def _is_archive(file: Path) -> bool:

@@ -22,7 +22,7 @@ def main() -> None:
     arguments.add_argument("--scheduler", help="address of the cluster; default: workers of this machine")
     chosen = arguments.parse_args()
     local = {} if chosen.scheduler else {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(chosen.scheduler, **local) as client, langford.Ledger("langford.db") as ledger:
+    with Client(chosen.scheduler, **local) as client, langford.Ledger("langford.db", create=True) as ledger:
         campaign = ledger.campaign(chosen.n)
         campaign.run(executor=client.get_executor())
         print(f"{campaign.record.key.problem} = {campaign.count().published:,}")

@@ -185,7 +185,7 @@ def test_no_option_of_a_new_campaign_is_for_a_name(
 
 def test_python_takes_a_problem_for_the_same(ledger: Path, tmp_path: Path) -> None:
     shutil.copy(ledger, tmp_path)
-    with langford.Ledger(tmp_path / "langford.db", create=False) as opened:
+    with langford.Ledger(tmp_path / "langford.db") as opened:
         assert opened.campaign(8).name == "skolem"
         assert opened.campaign(9, name="second").name == "second"
         with pytest.raises(BadInput, match="has 2 campaigns of"):

@@ -21,7 +21,7 @@ COUNT = 108_144
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[langford.Campaign]:
-    with langford.Ledger(tmp_path / "l.db") as ledger:
+    with langford.Ledger(tmp_path / "l.db", create=True) as ledger:
         yield ledger.campaign("langford 12", method="polyphase", depth=8)
 
 

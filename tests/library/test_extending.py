@@ -104,7 +104,7 @@ def test_a_method_without_times_confirms_where_no_other_can(
 def test_a_method_that_only_this_process_knows_is_refused_where_others_count(
     inclusion: Inclusion, tmp_path: Path
 ) -> None:
-    with langford.Ledger(tmp_path / "ledger.db") as ledger:
+    with langford.Ledger(tmp_path / "ledger.db", create=True) as ledger:
         campaign = ledger.campaign(4, method="inclusion", depth=3)
         with pytest.raises(MethodDoesNotApply, match=r"in this process only.* declare it as an entry point"):
             campaign.run()

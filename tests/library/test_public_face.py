@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import subprocess
 import sys
@@ -38,7 +37,7 @@ SCRIPT = """
 import pathlib, sys, langford, langford.methods
 heavy = {"numpy", "numba", "sqlalchemy", "db", "jobs", "slurm"}
 assert not heavy & sys.modules.keys()
-with langford.Ledger(pathlib.Path("records.db")) as ledger:
+with langford.Ledger(pathlib.Path("records.db"), create=True) as ledger:
     campaign = ledger.campaign(langford.plan(langford.Problem.skolem(9), depth=6))
     print(repr(campaign))
     assert campaign.run(devices=["cpu"]).tasks_here == campaign.tasks
@@ -94,24 +93,6 @@ def test_type_checkers_and_programs_find_every_public_name() -> None:
         _ = langford.cuont  # type: ignore[attr-defined]
 
 
-def test_each_command_says_whether_it_creates_a_ledger() -> None:
-    """The public Ledger creates one by default, for users; that of db does not."""
-    unsaid = []
-    for file in sorted(Path(langford.__file__).parent.joinpath("cli").rglob("*.py")):
-        tree = ast.parse(file.read_text())
-        public = {"langford.Ledger"}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == "langford.ledger":
-                public |= {alias.asname or alias.name for alias in node.names if alias.name == "Ledger"}
-        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in public)
-        unsaid += [
-            f"{file.name}:{call.lineno}"
-            for call in calls
-            if not any(each.arg == "create" for each in call.keywords)
-        ]
-    assert not unsaid
-
-
 def test_a_task_may_be_any_whole_number() -> None:
     plan = langford.plan(12, depth=8)
     assert repr(plan.evaluate(np.int64(1), "cpu")) == repr(plan.evaluate(1))
@@ -141,7 +122,7 @@ def test_a_script_without_a_guard_counts_in_a_ledger(tmp_path: Path) -> None:
 
 
 def test_a_run_continues_under_the_name_that_its_campaign_has_meanwhile(tmp_path: Path) -> None:
-    with langford.Ledger(tmp_path / "l.db") as ledger:
+    with langford.Ledger(tmp_path / "l.db", create=True) as ledger:
         campaign = ledger.campaign(7, "polyphase", 4)
         ledger.named(campaign.name).operator.rename("seven")
         campaign.run(pool_of=InProcessPool)
@@ -155,7 +136,7 @@ def test_a_run_asks_its_ledger_nothing_that_it_cannot_abandon(
     """A call from the main thread would keep a signal waiting while the ledger does not answer."""
     asked: list[threading.Thread] = []
     monkeypatch.setattr(db.Campaign, "refresh", lambda campaign: asked.append(threading.current_thread()))
-    with langford.Ledger(tmp_path / "l.db") as ledger:
+    with langford.Ledger(tmp_path / "l.db", create=True) as ledger:
         ledger.campaign(7, "polyphase", 4).run(pool_of=InProcessPool)
     assert asked
     assert threading.main_thread() not in asked
@@ -163,7 +144,7 @@ def test_a_run_asks_its_ledger_nothing_that_it_cannot_abandon(
 
 def test_the_same_call_resumes_its_campaign(tmp_path: Path) -> None:
     chosen = partial(chosen_plan, Problem.langford(8), CPU)
-    with langford.Ledger(str(tmp_path / "records.db")) as ledger:
+    with langford.Ledger(str(tmp_path / "records.db"), create=True) as ledger:
         assert ledger.begun(chosen()) is None
         other = ledger.campaign(8, "shifted2", depth=0)
         assert ledger.begun(chosen()) is None  # it has another method than the rule chooses

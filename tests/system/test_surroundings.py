@@ -301,7 +301,7 @@ ASKS_FOR_A_LEDGER = """
 import multiprocessing, sys, langford
 def ask(_=None):
     try:
-        langford.Ledger("l.db").close()
+        langford.Ledger("l.db", create=True).close()
         langford.NoSuchCampaign
     except langford.BadInput as error:
         return str(error)
@@ -338,7 +338,9 @@ def test_a_foreign_package_that_is_imported_already_is_named(tmp_path: Path) -> 
 
 def test_a_folder_of_data_beside_a_script_is_not_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "jobs").mkdir()
-    (tmp_path / "script.py").write_text("import langford\nlangford.Ledger('l.db').close()\nprint('open')")
+    (tmp_path / "script.py").write_text(
+        "import langford\nlangford.Ledger('l.db', create=True).close()\nprint('open')"
+    )
     assert ran([sys.executable, "script.py"], tmp_path).stdout == "open\n"
 
 

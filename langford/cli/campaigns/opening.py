@@ -96,7 +96,7 @@ def opened(
     with existing(address) as found:
         problem = problem_meant(words, found)
     if problem is None:
-        with Ledger(address, create=False) as ledger:
+        with Ledger(address) as ledger:
             yield ledger, existing_campaigns(words, ledger, is_new)
         return
     if problem.obstruction:

@@ -92,7 +92,7 @@ def run(
         problem = problem_meant(chosen.words, found)
     is_new = chosen.is_new or task_time is not None
     if problem is None:
-        with Ledger(address, create=False) as ledger:
+        with Ledger(address) as ledger:
             campaign = only(existing_campaigns(chosen.words, ledger, is_new))
             here = computing.devices()
             if dry_run:

@@ -226,7 +226,7 @@ def campaign_answer(
 def existing(address: str) -> Iterator[Ledger | None]:
     """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
     try:
-        ledger = langford.Ledger(address, create=False)
+        ledger = langford.Ledger(address)
     except NoLedger:
         yield None
         return

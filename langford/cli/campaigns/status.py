@@ -94,7 +94,7 @@ def status(
             stack.callback(server.close)
             campaigns = _campaigns_of(server, words[1:])
         else:
-            campaigns = _campaigns_in(stack.enter_context(Ledger(address, create=False)), words)
+            campaigns = _campaigns_in(stack.enter_context(Ledger(address)), words)
 
         def look() -> list[Overview]:
             try:

@@ -46,7 +46,7 @@ def tasks(words: tuple[str, ...], address: str, state: str | None, as_json: bool
         Column("partial result", right=True, rank=1),
     ]
     with (
-        Ledger(address, create=False) as ledger,
+        Ledger(address) as ledger,
         campaign_meant(words, ledger).reader.reading_tasks(state) as records,
     ):
         if as_json:
@@ -80,7 +80,7 @@ Running workers continue: they lease other tasks, and results that they deliver 
 @json_option
 def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
     """Return leased tasks to the queue; other workers get them at once."""
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         campaign = ledger.named(name)
         note = "taken back by the operator"
         holders = campaign.reader.lease_holders(worker)
@@ -108,7 +108,7 @@ Examples:
 @json_option
 def retry(name: str, address: str, as_json: bool) -> None:
     """Return tasks that were set aside to the queue."""
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         reopened = ledger.named(name).operator.reopen()
     words = f"{several(reopened, 'task')} returned to the queue"
     display.outcome(words, {"campaign": name, "reopened": reopened}, as_json)
@@ -148,7 +148,7 @@ def recheck(
     chosen = sorted({index for indices in task_lists for index in indices})
     if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
         raise click.UsageError("choose the results: give exactly one of TASKS, --worker, --kernel or --all")
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         campaign = ledger.named(name)
         for index in chosen:
             campaign.plan.require(index)

@@ -81,7 +81,7 @@ def farmed(
         code = _kept(name, folder, queue, job, console, stop, as_json)
     if code is not None:
         return code
-    with Ledger(queue.address, create=False) as ledger:
+    with Ledger(queue.address) as ledger:
         return answer_of(ledger.named(name)).print(as_json)
 
 

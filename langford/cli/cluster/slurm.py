@@ -87,7 +87,7 @@ def keep(
     keeper = keeper_of(name, queue, job, as_json, Terminal(stop=stop))
     if keeper is None:
         return
-    known = [] if queue.join else [Ledger(queue.address, create=False).campaign(name)]
+    known = [] if queue.join else [Ledger(queue.address).campaign(name)]
     with notified(known, hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
         keeper.run(job.logs / name)
     if as_json:

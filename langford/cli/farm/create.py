@@ -147,7 +147,7 @@ def token(
     if join is not None and out is None:
         raise click.UsageError("--join needs --out FILE: where to write the new file")
     like = None if join is None else Join.read(join)
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         campaign = ledger.named(name)
         if listing:
             _list_tokens(campaign, as_json)

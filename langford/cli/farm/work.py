@@ -151,7 +151,7 @@ def _reached(context: click.Context, place: str, address: str, console: Console)
         server = joined(Path(place), console)
         context.call_on_close(server.close)
         return server
-    ledger = context.with_resource(Ledger(address, create=False))
+    ledger = context.with_resource(Ledger(address))
     return Calls(console).through(campaign_meant([place], ledger).worker)
 
 

@@ -74,7 +74,7 @@ def confirm(
     verify NAME --method` compares them one by one.
     """
     stop = StopSignals()
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         campaign = campaign_meant(words, ledger)
         name = campaign.name
         counted = require_complete(campaign)

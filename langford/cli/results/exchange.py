@@ -78,7 +78,7 @@ def result(
         raise click.UsageError("--allowed-signers belongs to --from")
     if not from_files:
         codes, answers = list[int](), list[Answer]()
-        with Ledger(address, create=False) as ledger:
+        with Ledger(address) as ledger:
             campaigns = campaigns_meant(words, ledger)
             if asked.expected is not None and len(campaigns) > 1:
                 raise click.UsageError("--expect is the count of one campaign: name one")
@@ -130,7 +130,7 @@ def export(
     if damaged:
         _export_readable(" ".join(words), Path(address), out, key, as_json)
         return
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         campaign = campaign_meant(words, ledger)
         name = campaign.name
         exported = campaign.reader.trusted_export()

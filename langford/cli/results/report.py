@@ -126,7 +126,7 @@ def _evidence(words: Sequence[str], address: str, exports: Sequence[Path], uncon
     if exports:
         refuse_ledger_beside("--from")
         return gathering.of_files(exports, unconfirmed)
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         return gathering.of_campaign(campaign_meant(words, ledger), unconfirmed, ledger.campaigns())
 
 

@@ -163,7 +163,7 @@ def verify(
     if congruences:
         if selection != selected((), False, None, None) or all_checks or statement is not None or dry_run:
             raise click.UsageError("--congruences recomputes nothing and writes no statement: give it alone")
-        with Ledger(address, create=False) as ledger:
+        with Ledger(address) as ledger:
             found = congruent(campaign_meant(name.split(), ledger), unconfirmed)
         display.outcome(found.words, found.document(), as_json)
         return
@@ -176,7 +176,7 @@ def verify(
     if statement is not None:
         signatures.require_place(statement, FORM, key)
     chosen_device = (VERIFYING[where].present(1) if where in VERIFYING else devices(where))[0]
-    with Ledger(address, create=False) as ledger:
+    with Ledger(address) as ledger:
         campaign = campaign_meant(name.split(), ledger)
         name = campaign.name
         if selection.waiting and not campaign.reader.rechecked_tasks():
