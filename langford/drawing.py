@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from colorsys import hsv_to_rgb
 from importlib.util import find_spec
 from io import BytesIO
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 LINES, ASCII_LINES = "┌─┐│┼├┤·", ".-.|+++."
 """Characters of arcs (left end, along, right end, down from an end, crossing, left and right end below the end of
 another arc), and of an empty place."""
+TALLEST = 5
+"""Height of the tallest bar, in places."""
 UNIT = 30
 """Pixels of a place in an SVG."""
 MARGIN = 0.8
@@ -169,25 +172,41 @@ def svg(arrangement: Arrangement, circle: bool = False) -> str:
         + (f'<text x="{across:.3f}" y="{down + 0.15:.3f}">{name}</text>' if name else "")
         for (across, down), name in zip(middles, arrangement, strict=True)
     ]
+    title = ",".join(map(str, arrangement))
+    return _svg(title, width, height, ['<g fill="none" stroke-width="0.03">', *lines, "</g>"], cubes)
+
+
+def _svg(title: str, width: float, height: float, below: Sequence[str], labelled: Sequence[str]) -> str:
+    """``below``: what lies under the parts with labels."""
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{UNIT * width:.0f}" height="{UNIT * height:.0f}" '
             f'viewBox="0 0 {width:.3f} {height:.3f}">',
             f"<metadata>{mark('draw')}</metadata>",
-            f"<title>{','.join(map(str, arrangement))}</title>",
+            f"<title>{title}</title>",
             '<rect width="100%" height="100%" fill="white"/>',
-            '<g fill="none" stroke-width="0.03">',
-            *lines,
-            "</g>",
+            *below,
             '<g stroke-width="0.03" font-family="sans-serif" font-size="0.36" text-anchor="middle">',
             "<style>text { fill: black; stroke: none }</style>",
-            *cubes,
+            *labelled,
             "</g>",
             "</svg>",
             "",
         ]
     )
+
+
+def bars(title: str, label: int, numbers: Mapping[int, int]) -> str:
+    """The numbers of some places as bars above them, in the colour of a label, as SVG."""
+    unit, base = TALLEST / max(1, *numbers.values()), TALLEST + MARGIN
+    columns = [
+        f'<rect x="{across + MARGIN - 0.88:.3f}" y="{base - unit * number:.3f}" width="0.76" '
+        f'height="{unit * number:.3f}" fill="{_hex(label)}" stroke="black"><title>{number:,}</title></rect>'
+        f'<text x="{across + MARGIN - 0.5:.3f}" y="{base + 0.45:.3f}">{place}</text>'
+        for across, (place, number) in enumerate(numbers.items(), 1)
+    ]
+    return _svg(title, len(numbers) + 2 * MARGIN, base + MARGIN, (), columns)
 
 
 def require_drawable(path: Path) -> None:

@@ -49,6 +49,7 @@ SECTIONS = {
         "results.report:cite": "Print a paragraph that cites a count, and a BibTeX entry for the program.",
         "campaigns.table:table": "Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each "
         "entry is a campaign.",
+        "campaigns.marginals:marginals": "Count in how many arrangements a colour begins at each place.",
         "campaigns.lifecycle:cancel": "Stop a campaign: set all its unfinished tasks aside; its workers then end.",
         "campaigns.lifecycle:rename": "Give a campaign another name.",
         "campaigns.lifecycle:delete": "Delete a campaign from its ledger, and keep an export of its results.",

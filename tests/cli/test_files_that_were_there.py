@@ -27,6 +27,7 @@ WRITES = {
     "table --out": "table skolem 4 --out {}.csv",
     "token --out": "token seven --out {}",
     "tune --out": "tune polyphase 3 --out {}",
+    "marginals --out": "marginals 4 --colour 2 --out {}.svg",
     "verify --statement": "verify seven --statement {}",
     "work --outbox": "work none --outbox {}",
     "work --ready-file": "work none --ready-file {}",

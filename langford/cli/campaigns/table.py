@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import click
 
 from db import Ledger
 from jobs.tables.counting import Interrupted, TableCounting
-from jobs.tables.entries import Family, Table, entries
+from jobs.tables.entries import Entry, Family, Row, Table, entries
 from jobs.tables.forecast import TableForecast
 from langford.cli.campaigns.running import existing, outbox_of, place_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
@@ -85,9 +85,7 @@ count is wrong, 128 + N stopped by signal N."""
 @compute_options
 @dry_run_option
 @json_option
-@click.pass_context
 def table(
-    context: click.Context,
     family: Family,
     confirm: bool,
     form: str | None,
@@ -107,32 +105,51 @@ def table(
     chosen, wanted = _format(form, out, as_json), entries(family)
     if out is not None:
         require_replaceable(out, _form(Table(family, ()), chosen))
+    named = f"table of {family.variant}"
+    instead = partial(_instead, sequence=family.sequence is not None)
+    rows = counted(wanted, named, instead, confirm, yes, address, computing, dry_run, as_json)
+    if rows is None:
+        return
+    made = Table(family, rows)
+    formats.write(_parts(made, chosen, display.is_terminal(out)), out, _form(made, chosen))
+
+
+def counted(
+    wanted: Sequence[Entry],
+    named: str,
+    instead: Callable[[TableForecast], str],
+    confirm: bool,
+    yes: bool,
+    address: str,
+    computing: ComputeOptions,
+    dry_run: bool,
+    as_json: bool,
+) -> list[Row] | None:
+    """The rows of the entries of a table, counted in a ledger; None: this was a dry run, which is printed.
+
+    Ends the command where a signal or the limit of time comes first.
+    """
     chosen_devices = computing.devices()
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
         forecast = TableForecast(wanted, chosen_devices, confirm, found)
-        cost = Cost(
-            _words(forecast),
-            forecast.seconds,
-            chosen_devices,
-            partial(_instead, forecast, family.sequence is not None),
-        )
+        cost = Cost(_words(forecast), forecast.seconds, chosen_devices, partial(instead, forecast))
         if dry_run:
             DryRun(cost, None, place_of(found, address)).print(as_json)
-            return
+            return None
     cost.require_consent(yes, computing.time_limit)
     new = forecast.found < len(forecast.expected)
     display.say(f"{cost.what}, {cost.length}" if new else cost.what)
-    line, stop = ProgressLine(f"table of {family.variant}", forecast.seconds, len(forecast.expected)), StopSignals()
+    line, stop = ProgressLine(named, forecast.seconds, len(forecast.expected)), StopSignals()
     with Ledger(address, create=True) as ledger:
         try:
             with line.shown():
-                rows = TableCounting(forecast, ledger, Terminal(line, stop), computing.time_limit, outbox_of).rows()
+                return TableCounting(forecast, ledger, Terminal(line, stop), computing.time_limit, outbox_of).rows()
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
-            context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
-    made = Table(family, rows)
-    formats.write(_parts(made, chosen, display.is_terminal(out)), out, _form(made, chosen))
+            click.get_current_context().exit(
+                code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE
+            )
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
