@@ -135,7 +135,7 @@ def entries(family: Family) -> list[Entry]:
             SEQUENCES[family.sequence.name],
             range(max(family.first, family.sequence.first), family.last + 1),
         )
-        return [Entry(index, (), tuple(of.rows(index))) for index in indices]
+        return [Entry(index, (), (of.problem(index),)) for index in indices]
     variant = VARIANTS[family.variant]
     variant.require_known(family.values)
     keywords = [parameter.keyword for parameter in family.parameters]

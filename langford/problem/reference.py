@@ -27,9 +27,11 @@ class Published:
     # first, last: the smallest and the largest index with a published term
     first: int
     last: int
-    rows: Callable[[int], Sequence[Problem]]  # the problems whose counts add up to the term of an index
+    problem: Callable[[int], Problem]  # whose count is the term of an index
     terms: Mapping[int, int]
     mirror_images: bool  # whether they count separately
+    # Other problems whose counts add up to it; none: there are no others
+    parts: Callable[[int], Sequence[Problem]] = lambda index: ()
 
     def term(self, index: int) -> int:
         return self.terms.get(index, 0)
@@ -38,8 +40,7 @@ class Published:
         """The number of all arrangements that the term states."""
         if self.mirror_images:
             return self.term(index)
-        (problem,) = self.rows(index)
-        return problem.arrangements(self.term(index))
+        return self.problem(index).arrangements(self.term(index))
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,9 @@ class Known:
         raise ValueError(f"{number} is not the published count")
 
 
-def _rows(sequence: str) -> Callable[[int], Sequence[Problem]]:
+def _of(sequence: str) -> Callable[[int], Problem]:
     """The problem of an index of a sequence, by its words."""
-    return lambda index: (Problem.parse(OEIS[sequence].words(index)),)
+    return lambda index: Problem.parse(OEIS[sequence].words(index))
 
 
 def _every_hole(n: int) -> Sequence[Problem]:
@@ -105,14 +106,14 @@ _SKOLEM_TRIPLES = {1: 1, 9: 18, 10: 40, 11: 66, 18: 400686, 19: 1738012, 20: 849
 SEQUENCES = {
     each.name: each
     for each in (
-        Published("A014552", 1, 30, _rows("A014552"), _LANGFORD, False),
-        Published("A176127", 1, 30, _rows("A176127"), {n: 2 * term for n, term in _LANGFORD.items()}, True),
+        Published("A014552", 1, 30, _of("A014552"), _LANGFORD, False),
+        Published("A176127", 1, 30, _of("A176127"), {n: 2 * term for n, term in _LANGFORD.items()}, True),
         Published(
-            "A059106", 1, 31, _rows("A059106"), {n: (term + 1) // 2 for n, term in _SKOLEM.items()}, False
+            "A059106", 1, 31, _of("A059106"), {n: (term + 1) // 2 for n, term in _SKOLEM.items()}, False
         ),
-        Published("A004075", 1, 31, _rows("A004075"), _SKOLEM, True),
+        Published("A004075", 1, 31, _of("A004075"), _SKOLEM, True),
         Published(
-            "A004076", 1, 22, _rows("A004076"),
+            "A004076", 1, 22, _of("A004076"),
             {
                 2: 1, 3: 2, 6: 38, 7: 124, 10: 12808, 11: 72648, 14: 21878816, 15: 168870048, 18: 113071735648,
                 19: 1105816948032, 22: 1395701792232832,
@@ -120,25 +121,26 @@ SEQUENCES = {
             True,
         ),
         Published(
-            "A004077", 1, 22, _every_hole,
+            "A004077", 1, 22, _of("A004077"),
             _listed(
                 2, 2, 6, 22, 48, 160, 636, 3556, 19488, 95872, 594320, 4459888, 32131648, 227072544, 1875064880,
                 17851780784, 165367171136, 1506506453568, 15540217445728, 179708231523680, 2034547787823488,
                 22716589497430656,
             ),
             True,
+            _every_hole,
         ),
         Published(
-            "A059107", 1, 25, _rows("A059107"), {9: 3, 10: 5, 17: 13440, 18: 54947, 19: 249280}, False
+            "A059107", 1, 25, _of("A059107"), {9: 3, 10: 5, 17: 13440, 18: 54947, 19: 249280}, False
         ),
         Published(
-            "A059108", 1, 26, _rows("A059108"),
+            "A059108", 1, 26, _of("A059108"),
             {n: (term + 1) // 2 for n, term in _SKOLEM_TRIPLES.items()}, False,
         ),
-        Published("A285527", 1, 26, _rows("A285527"), _SKOLEM_TRIPLES, True),
-        Published("A284757", 1, 31, _rows("A284757"), {1: 1, 24: 10, 25: 55}, False),
+        Published("A285527", 1, 26, _of("A285527"), _SKOLEM_TRIPLES, True),
+        Published("A284757", 1, 31, _of("A284757"), {1: 1, 24: 10, 25: 55}, False),
         Published(
-            "A002047", 0, 13, _rows("A002047"),
+            "A002047", 0, 13, _of("A002047"),
             _listed(
                 1, 2, 6, 28, 244, 2544, 35600, 659632, 15106128, 425802176, 14409526080, 577386122880,
                 27029459961728, 1462450710036480, first=0,
@@ -146,7 +148,7 @@ SEQUENCES = {
             True,
         ),
         Published(
-            "A006204", 1, 17, _rows("A006204"),
+            "A006204", 1, 17, _of("A006204"),
             _listed(
                 1, 1, 3, 9, 25, 133, 631, 3857, 25905, 188181, 1515283, 13376125, 128102625, 1317606101,
                 14534145947, 170922533545, 2138089212789,
@@ -154,10 +156,10 @@ SEQUENCES = {
             True,
         ),
         Published(
-            "A390360", 0, 4, _rows("A390360"), _listed(1, 2, 1200, 4009024, 51487228672, first=0), False
+            "A390360", 0, 4, _of("A390360"), _listed(1, 2, 1200, 4009024, 51487228672, first=0), False
         ),
-        Published("A392247", 1, 4, _rows("A392247"), _listed(1, 192, 456960, 4377344000), False),
-        Published("J. E. Miller", 24, 24, lambda n: (Problem.langford(n, 4),), {24: 3}, False),
+        Published("A392247", 1, 4, _of("A392247"), _listed(1, 192, 456960, 4377344000), False),
+        Published("J. E. Miller", 24, 24, lambda n: Problem.langford(n, 4), {24: 3}, False),
     )
 }  # fmt: skip
 """By name; of two that state a count, the one that is cited comes first."""
@@ -193,9 +195,7 @@ def _by_patterns() -> Mapping[tuple[Pattern, ...], Known]:
     found: dict[tuple[Pattern, ...], Known] = {}
     for sequence in SEQUENCES.values():
         for index in range(sequence.first, sequence.last + 1):
-            # A sum over all holes is also one problem
-            named = [] if sequence.name not in OEIS else [Problem.parse(OEIS[sequence.name].words(index))]
-            for key in {_key(sequence.rows(index)), _key(named)} - {()}:
+            for key in {_key([sequence.problem(index)]), _key(sequence.parts(index))} - {()}:
                 before = found[key].sources if key in found else ()
                 found[key] = Known(sequence.arrangements(index), (*before, (sequence, index)))
     return found

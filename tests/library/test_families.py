@@ -344,5 +344,5 @@ def test_the_page_names_the_parameters_and_the_sequences() -> None:
         lines = " ".join(line for name, line in defined if name == family)
         named = parameters & set(re.findall(r"`([a-z-]+)`", lines))
         assert named == {parameter.name for parameter in variant.parameters}
-        cited = {sequence.name for sequence in SEQUENCES.values() if sequence.rows(13)[0].variant == family}
+        cited = {sequence.name for sequence in SEQUENCES.values() if sequence.problem(13).variant == family}
         assert cited <= set(re.findall(r"\[(A\d+)\]", lines)) | {"J. E. Miller"}
