@@ -67,7 +67,8 @@ def count(
 ) -> None:
     """Count the arrangements of a problem, exactly.
 
-    With --expect, a count that takes over an hour is answered by what is published, unless --yes is given.
+    With --expect, a count that takes over an hour is answered by what is published, or by an export in
+    jobs/campaigns, unless --yes is given.
     """
     problem = chosen.problem()
     if problem.obstruction:

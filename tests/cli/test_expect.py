@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from langford.cli.main import cli
+from langford.cli.output.known import KnownAnswer
+from langford.problem import Problem
 
 
 def call(*arguments: str) -> Result:
@@ -121,3 +123,16 @@ def test_a_long_count_is_compared_with_what_is_published() -> None:
     wrong = call("count", "A176127", "28", "--expect", "1607383260609382393153", "--json")
     assert wrong.exit_code == 4
     assert json.loads(wrong.stdout)["as_expected"] is False
+
+
+def test_a_long_count_is_compared_with_a_stored_export() -> None:
+    right = call("count", "rosa", "24", "--expect", "45,346,214,885,365,184")
+    assert right.exit_code == 0, right.output
+    assert right.output.startswith("Rosa(2,24) = 45,346,214,885,365,184, by the partial sums in ")
+    assert "rosa-24-shifted2-2.jsonl.gz\n" in right.output
+    wrong = call("count", "rosa", "24", "--expect", "45346214885365185")
+    assert (wrong.exit_code, "DIFFERS   from" in wrong.output) == (4, True)
+
+
+def test_an_export_that_is_not_complete_is_no_answer() -> None:
+    assert KnownAnswer.of(Problem.langford(31), 5894683902597484486903808, None) is None
