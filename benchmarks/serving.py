@@ -158,7 +158,7 @@ def live(table: Table, folder: Path, workers: int, tokens: int, options: argpars
             process.join()
     counts, answered = seen.counts, sum(map(len, seen.seconds.values()))
     refused = sum(number for what, number in counts.items() if what.startswith("status") and "503" not in what)
-    expired = campaign.reader.progress().attempts.get("expired", 0)
+    expired = campaign.reader.overview().attempts.get("expired", 0)
     ledger.close()
     table.row(
         *(f"{workers:,}", tokens, f"{seen.held:,}", f"{counts['connections']:,}", f"{counts['resets']:,}"),

@@ -180,7 +180,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
         for number in options.nodes or (QUICK_NODES if options.quick else NODES):
             it = Simulation(Path(folder), tasks, number, seed=28)
             real = timed(1, it.run).median
-            attempts = it.campaign.reader.progress().attempts
+            attempts = it.campaign.reader.overview().attempts
             assert attempts["done"] == tasks
             workers = it.offered / it.now
             table.row(

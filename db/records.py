@@ -103,7 +103,7 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class Standing:
-    """The remaining work of a campaign: the part of its progress that is cheap to query."""
+    """How far a campaign is: its tasks and their work by state."""
 
     tasks: dict[str, int]
     work: dict[str, float]  # estimated work by state, in the method's unit
@@ -138,16 +138,6 @@ class Standing:
     def to_do(self) -> int:
         """Number of tasks that are to be evaluated, for the first time or again."""
         return self.unfinished + self.rechecks
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress(Standing):
-    seconds: float
-    evaluated: int  # total number of products or nodes of the accepted results
-    attempts: dict[str, int]  # number of ended attempts by outcome, and of running ones under "running"
-    confirmed: int  # number of further results that agree with the accepted ones
-    conflicts: int
-    replication: Replication
 
 
 @dataclass(frozen=True)

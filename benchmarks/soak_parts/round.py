@@ -165,7 +165,7 @@ class Round:
             if over and quiet_since is None:
                 quiet_since, self.relay.share = time.monotonic(), 0.0
             if quiet_since is not None and time.monotonic() - quiet_since > MAX_ROUND:
-                raise SystemExit(f"the campaign does not end: {self.campaign.reader.progress()}; see {self.folder}")
+                raise SystemExit(f"the campaign does not end: {self.campaign.reader.standing()}; see {self.folder}")
             time.sleep(LOOK_SECONDS)
             if not over and self.chance.random() < LOOK_SECONDS / SECONDS_BETWEEN_BLOWS:
                 self.strike()
@@ -174,8 +174,9 @@ class Round:
 
     def is_done(self) -> bool:
         """Whether nothing is left to do."""
-        progress = self.campaign.reader.progress()
-        return not (progress.unfinished or progress.rechecks or progress.conflicts or "set-aside" in progress.tasks)
+        reader, standing = self.campaign.reader, self.campaign.reader.standing()
+        left = standing.to_do or standing.tasks.get("set-aside") or reader.overview().checked.conflicts
+        return not left
 
     def mend(self) -> None:
         """What an operator and a queue do: start what has ended, and try again what was set aside."""

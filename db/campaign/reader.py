@@ -20,7 +20,6 @@ from db.look.overview.records import Overview, Warned
 from db.records import (
     CampaignInfo,
     LeaseHolder,
-    Progress,
     Replication,
     Standing,
     TaskRecord,
@@ -117,18 +116,13 @@ class ReaderCampaign:
         with self.campaign.reading() as transaction:
             return waiting.undecided(transaction)
 
-    def progress(self) -> Progress:
-        """Tasks, attempts and results in numbers; reads every result."""
-        with self.campaign.reading() as transaction:
-            return progress.progress(transaction, self.campaign.record)
-
     def seconds(self) -> float:
         """Computing time of the accepted results."""
         with self.campaign.reading() as transaction:
             return progress.seconds(transaction)
 
     def standing(self) -> Standing:
-        """The cheap part of :meth:`progress`."""
+        """How far it is."""
         with self.campaign.reading() as transaction:
             return progress.standing(transaction, self.campaign.record)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import Row, func, select
 
-from db.records import CampaignRecord, Progress, Standing, TaskRecord
-from db.schema.models import Attempt, Event, Result, Task, same_task
+from db.records import CampaignRecord, Standing, TaskRecord
+from db.schema.models import Event, Result, Task, same_task
 from db.states import EventKind, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
@@ -121,28 +121,6 @@ _CONFIRMATIONS = (
 def confirmations(transaction: Transaction) -> int:
     """Number of further results that agreed with the accepted ones."""
     return transaction.scalar(_CONFIRMATIONS) or 0
-
-
-def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
-    by_state = standing(transaction, campaign)
-    by_outcome = transaction.execute(
-        select(func.coalesce(Attempt.outcome, "running"), func.count())
-        .where(Attempt.campaign_id == CAMPAIGN)
-        .group_by(Attempt.outcome)
-    ).all()
-    evaluated = transaction.scalars(select(Result.evaluated).where(Result.campaign_id == CAMPAIGN))
-    return Progress(
-        by_state.tasks,
-        by_state.work,
-        by_state.rechecks,
-        by_state.rechecking,
-        seconds=seconds(transaction),
-        evaluated=sum(map(int, evaluated)),
-        attempts={row[0]: row[1] for row in by_outcome},
-        confirmed=confirmations(transaction),
-        conflicts=len(waiting.in_conflict(transaction)),
-        replication=waiting.replication(transaction),
-    )
 
 
 def tasks(transaction: Transaction, state: str | None) -> Iterator[TaskRecord]:

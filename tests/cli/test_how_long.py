@@ -138,7 +138,7 @@ def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with Ledger(address, create=True) as ledger:
         campaign = new_campaign(ledger)
         campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", 1, HOUR)))
-        left = 1 - campaign.reader.progress().work["done"] / campaign.work
+        left = 1 - campaign.reader.standing().work["done"] / campaign.work
     of_a_core(monkeypatch, 8 * MINUTES / left)
     jobs = ["--max-queued", "4", "--cpus", "2", "--time", "20:00", "--dry-run", "--ledger", address]
     said = call("slurm", "keep", NAME, *jobs)
@@ -219,14 +219,14 @@ def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.Monk
     with Ledger("langford.db", create=True) as ledger:
         campaign = new_campaign(ledger)
         campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", 2, HOUR)))
-        left = 1 - campaign.reader.progress().work["done"] / campaign.work
+        left = 1 - campaign.reader.standing().work["done"] / campaign.work
         of_a_core(monkeypatch, MINUTES * cores() / left)
         for command in (["run", NAME], ["run", "langford", "7", "--name", NAME], ["verify", NAME, "0"]):
             said = json.loads(call(*command, "--dry-run", "--json").stdout)
             verifies = command[0] == "verify"
             assert said["tasks"] == (1 if verifies else TASKS - 2)
             assert verifies or said["seconds"] == pytest.approx(MINUTES)
-        assert campaign.reader.progress().tasks["done"] == 2
+        assert campaign.reader.standing().tasks["done"] == 2
         assert len(campaign.reader.history().workers or ()) == 1
 
 

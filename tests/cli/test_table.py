@@ -384,7 +384,7 @@ TABLE = ["table", "near-skolem", "6", "--confirm", "--format", "csv"]
 def results(folder: Path) -> int:
     try:
         with Ledger(str(folder / "langford.db")) as ledger:
-            return sum(campaign.reader.progress().tasks.get("done", 0) for campaign in ledger.campaigns())
+            return sum(campaign.reader.standing().tasks.get("done", 0) for campaign in ledger.campaigns())
     except LedgerError:
         return 0
 
@@ -420,8 +420,8 @@ def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, 
     # What was kept is not computed again: each task has one attempt that is done.
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         for campaign in ledger.campaigns():
-            progress = campaign.reader.progress()
-            assert progress.attempts["done"] == progress.tasks["done"] == campaign.tasks
+            reader = campaign.reader
+            assert reader.overview().attempts["done"] == reader.standing().tasks["done"] == campaign.tasks
     assert made(langford, *TABLE[1:]) == finished
 
 
@@ -613,7 +613,7 @@ def test_a_table_waits_for_its_ledger_and_loses_no_result(
         forecast = TableForecast(SEVEN, [CPU], False, ledger)
         [row] = TableCounting(forecast, ledger, Console(), outbox_of=box).rows()
         assert row.arrangements == 44
-        assert campaign.reader.progress().attempts["done"] == campaign.tasks
+        assert campaign.reader.overview().attempts["done"] == campaign.tasks
     assert not list(tmp_path.rglob("*.result.json"))
 
 

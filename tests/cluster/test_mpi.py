@@ -73,8 +73,8 @@ def test_a_campaign_in_a_ledger_is_resumed_by_its_own_method(mpirun: Mpirun, lan
     found = json.loads(output_of(mpirun(2, "mpi", "langford", "11", "--json")))
     assert (found["count"], found["method"], found["depth"]) == ("17792", "shifted2", 4)
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        progress = ledger.campaign("langford-11-shifted2-4").reader.progress()
-    assert progress.attempts == progress.tasks == {"done": sum(progress.tasks.values())}
+        reader = ledger.campaign("langford-11-shifted2-4").reader
+    assert reader.overview().attempts == reader.standing().tasks == {"done": sum(reader.standing().tasks.values())}
 
 
 def started(tmp_path: Path, mpirun: Mpirun, ranks: int) -> tuple[subprocess.Popen[str], Ledger]:
@@ -114,14 +114,14 @@ def test_ranks_that_end_lose_nothing_that_was_committed(
     assert process.returncode != 0
     psutil.wait_procs(ranks, timeout=30)
     campaign = ledger.campaign(CAMPAIGN)
-    before = campaign.reader.progress()
-    assert before.tasks["done"] > 5
-    assert number is signal.SIGKILL or not {"leased", "running"} & {*before.tasks, *before.attempts}
+    tasks = campaign.reader.standing().tasks
+    assert tasks["done"] > 5
+    assert number is signal.SIGKILL or not {"leased", "running"} & {*tasks, *campaign.reader.overview().attempts}
     (tmp_path / HURRY).touch()
     assert COUNT in langford("run", *LONG).stdout
-    progress = campaign.reader.progress()
-    assert progress.tasks == {"done": campaign.tasks}
-    assert progress.conflicts == progress.confirmed == 0
+    reader = campaign.reader
+    assert reader.standing().tasks == {"done": campaign.tasks}
+    assert reader.overview().checked.conflicts == reader.overview().checked.confirmed == 0
 
 
 LOSING = """
@@ -206,8 +206,8 @@ def test_a_task_that_took_three_devices_is_set_aside(
         _, errors = process.communicate(timeout=100)
     assert process.returncode == 1, errors
     assert re.search(r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\)", errors), errors
-    progress = campaign.reader.progress()
-    assert (progress.attempts["died"], progress.tasks["set-aside"]) == (3, 1)
+    reader = campaign.reader
+    assert (reader.overview().attempts["died"], reader.standing().tasks["set-aside"]) == (3, 1)
     assert campaign.operator.reopen() == 1
     assert COUNT in langford("run", *LONG).stdout
 

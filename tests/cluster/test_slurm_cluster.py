@@ -217,14 +217,14 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
     lost = None
     try:
         deadline = time.monotonic() + 240
-        while lost is None or campaign.reader.progress().attempts.get("preempted", 0) < 2:
-            assert time.monotonic() < deadline, campaign.reader.progress()
+        while lost is None or campaign.reader.overview().attempts.get("preempted", 0) < 2:
+            assert time.monotonic() < deadline, campaign.reader.standing()
             time.sleep(chance.uniform(0.5, 2.5))
             # Where a node is free, the urgent job preempts nobody; before a first lease, that shows nothing.
             working, nodes = cluster.nodes_of(jobs), cluster.nodes
             if len(working) >= nodes and campaign.reader.standing().tasks.get("leased", 0) >= nodes:
                 cluster.urgent(chance.uniform(2, 5))
-                if lost is None and campaign.reader.progress().attempts.get("preempted"):
+                if lost is None and campaign.reader.overview().attempts.get("preempted"):
                     lost = working[0]
                     cluster.kill_node(lost)
         (tmp_path / HURRY).touch()
@@ -233,7 +233,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
     assert kept == [None]
     assert max(present) <= 5
     assert campaign.reader.merged().published == COUNT
-    progress = campaign.reader.progress()
-    assert progress.tasks == {"done": campaign.tasks}
-    assert progress.conflicts == 0
-    assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}
+    reader = campaign.reader
+    assert reader.standing().tasks == {"done": campaign.tasks}
+    assert reader.overview().checked.conflicts == 0
+    assert set(reader.overview().attempts) <= {"done", "preempted", "expired", "released", "superseded"}

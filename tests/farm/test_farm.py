@@ -47,7 +47,7 @@ def test_workers_that_are_killed(farm: Farm) -> None:
 def test_a_worker_never_loads_the_database_and_its_clock_may_be_an_hour_off(farm: Farm) -> None:
     program = "sys.modules['sqlalchemy'] = None\nreal = time.time\ntime.time = lambda: real() + 3600\n"
     farm.finish(farm.work(**planted(farm.folder / "odd", f"import sys, time\n{program}")))
-    attempts = farm.campaign.reader.progress().attempts
+    attempts = farm.campaign.reader.overview().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
     # What they say of their own times counts from the server's clock.
     with farm.ledger.database.reading() as connection:
@@ -74,9 +74,9 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     _, errors = worker.communicate(timeout=30)
     assert re.search(r"stopped by SIGTERM: \d+ tasks? done here, \d+ leases? given back$", errors, re.MULTILINE)
     assert worker.returncode == 128 + signal.SIGTERM
-    progress = farm.campaign.reader.progress()
-    assert "leased" not in progress.tasks
-    assert progress.attempts.get("preempted", 0) > 0
+    reader = farm.campaign.reader
+    assert "leased" not in reader.standing().tasks
+    assert reader.overview().attempts.get("preempted", 0) > 0
     [left] = farm.workers()
     assert (left.ending, left.processes, left.cores) == (Ending.PREEMPTED, 1, cores())
     assert (left.slurm_job, left.slurm_index) == ("1234", 7)

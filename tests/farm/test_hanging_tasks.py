@@ -192,7 +192,7 @@ def test_a_slow_task_that_is_within_its_limit_is_left_alone(
     pool.meanwhile = look
     run(pool)
     assert said == []
-    assert campaign.reader.progress().attempts == {"done": TASKS}
+    assert campaign.reader.overview().attempts == {"done": TASKS}
     assert len(renewed) == 1 + int(35 / (LEASE_SECONDS / 4))
 
 
@@ -235,7 +235,7 @@ def slow(clock: MovableClock, seconds: float) -> SlowPool:
 
 
 def nothing_is_held(campaign: Campaign) -> bool:
-    return "leased" not in campaign.reader.progress().tasks
+    return "leased" not in campaign.reader.standing().tasks
 
 
 @pytest.mark.parametrize("limit", [20.0, 25.0, 27.0, 39.0])
@@ -264,7 +264,7 @@ def test_a_first_task_that_does_not_fit_is_not_started(
         "no task was started: the next one takes about 65 s, and 2 s of the time limit is left; give a longer "
         "limit, or create the campaign with a larger --depth, whose tasks are shorter"
     )
-    assert campaign.reader.progress().attempts == {"released": 2}  # one for its worker, one to wait behind it
+    assert campaign.reader.overview().attempts == {"released": 2}  # one for its worker, one to wait behind it
 
 
 @pytest.mark.parametrize("probed", [None, 1.0])
@@ -318,6 +318,6 @@ def test_a_preempted_run_says_so_of_its_tasks_and_itself(
     _, _, _, computed = release.call_args.args
     first, *waiting = computed.values()
     assert (first, set(waiting)) == (pytest.approx(5.0, abs=1.0), {0.0})
-    assert {*campaign.reader.progress().attempts} == {outcome}
+    assert {*campaign.reader.overview().attempts} == {outcome}
     with campaign.database.reading() as connection:
         assert connection.scalars(select(Worker.ending).where(Worker.ending.is_not(None))).all() == [ending]

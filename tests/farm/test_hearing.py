@@ -89,7 +89,7 @@ class Hours:
     def expired(self) -> int:
         """How many leases have expired when the other worker has asked for tasks."""
         self.lease("other")
-        return self.farm.campaign.reader.progress().attempts.get(Outcome.EXPIRED, 0)
+        return self.farm.campaign.reader.overview().attempts.get(Outcome.EXPIRED, 0)
 
     def renew(self, name: str, leases: list[dict[str, object]]) -> bool:
         """Whether all of them still ran."""

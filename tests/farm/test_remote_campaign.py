@@ -127,9 +127,11 @@ def worker(farm: Served, tmp_path: Path) -> Worker:
 
 def is_done(farm: Served, **attempts: int) -> bool:
     """Whether each task is done once and right, and how many attempts ended otherwise."""
-    progress = farm.campaign.reader.progress()
-    assert (progress.tasks, progress.conflicts, progress.confirmed) == ({"done": TASKS}, 0, 0)
-    return progress.attempts == {"done": TASKS} | attempts and farm.campaign.reader.results() == TRUE
+    reader = farm.campaign.reader
+    overview = reader.overview()
+    assert reader.standing().tasks == {"done": TASKS}
+    assert (overview.checked.conflicts, overview.checked.confirmed) == (0, 0)
+    return overview.attempts == {"done": TASKS} | attempts and reader.results() == TRUE
 
 
 def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
@@ -275,7 +277,7 @@ def test_a_reason_of_any_characters_is_reported(farm: Served) -> None:
     remote.die(died, reason)
     remote.release([released], Outcome.RELEASED, reason)
     remote.close()
-    assert farm.campaign.reader.progress().attempts == {"failed": 1, "died": 1, "released": 1}
+    assert farm.campaign.reader.overview().attempts == {"failed": 1, "died": 1, "released": 1}
     with farm.ledger.database.reading() as connection:
         notes = set(connection.execute(select(Attempt.note)).scalars())
     assert notes == {f"no file '??'{'x' * 988}"}
@@ -302,7 +304,7 @@ def test_another_campaign_under_the_name_ends_the_worker_which_keeps_its_results
             worker.work()
         assert worker.outbox.count == 2
         # Not even leased: a lease that nobody holds keeps its task from others until it ends.
-        assert other.campaign.reader.progress().attempts == {}
+        assert other.campaign.reader.overview().attempts == {}
 
 
 def test_a_ledger_restored_from_a_backup(farm: Served, worker: Worker, tmp_path: Path) -> None:
@@ -327,7 +329,8 @@ def test_a_ledger_restored_from_a_backup(farm: Served, worker: Worker, tmp_path:
         campaign = restored.campaign(NAME)
         assert any("enrols again" in said for said in late.said)
         assert sum("the nonce is not that of attempt" in said for said in late.said) == 2
-        assert (campaign.reader.progress().tasks, campaign.reader.progress().conflicts) == ({"done": TASKS}, 0)
+        assert campaign.reader.standing().tasks == {"done": TASKS}
+        assert campaign.reader.overview().checked.conflicts == 0
         assert campaign.reader.results() == TRUE
 
 

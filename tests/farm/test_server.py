@@ -85,14 +85,14 @@ def test_forged_and_corrupted_results(farm: Dialogue) -> None:
     true = delivery(first, TRUE[first.index])
     assert farm.deliver(structs.replace(true, attempt=second.attempt)) == ["refused"]
     assert farm.deliver(structs.replace(true, attempt=999)) == ["refused"]
-    assert farm.campaign.reader.progress().attempts == {"running": 3}
+    assert farm.campaign.reader.overview().attempts == {"running": 3}
     corrupted = replace(TRUE[second.index], value=TRUE[second.index].value + 1)
     assert farm.deliver(delivery(second, corrupted)) == ["refused"]
     for _ in range(2):  # a repeated request changes nothing
         assert farm.deliver(true) == [None]
     assert farm.deliver(delivery(first, forged(first.index))) == ["conflict"]
     assert farm.deliver(delivery(first, PartialResult(TASKS, 0, 0, 0))) == 400
-    assert farm.campaign.reader.progress().tasks["done"] == 1
+    assert farm.campaign.reader.standing().tasks["done"] == 1
 
 
 def test_who_may_do_what(farm: Dialogue, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_token_opens_no_other_campaign(farm: Dialogue) -> None:
     farm.post("/failures", **shown, reason="x")
     assert farm.post("/renewals", attempts=[shown], seconds=60, steps=[]).json() == {"running": []}
     assert farm.deliver(delivery(lease, TRUE[lease.index])) == ["refused"]
-    assert other.reader.progress().attempts == {"running": 1}
+    assert other.reader.overview().attempts == {"running": 1}
 
 
 def test_a_renamed_campaign_is_listed_under_the_name_that_is_answered(farm: Dialogue) -> None:
@@ -130,7 +130,7 @@ def test_a_renamed_campaign_is_listed_under_the_name_that_is_answered(farm: Dial
 
 def test_a_worker_of_another_campaign_gets_nothing(farm: Dialogue) -> None:
     assert farm.post("/leases", **LEASE, campaign=str(uuid.uuid4())).status_code == 410
-    assert farm.campaign.reader.progress().attempts == {}
+    assert farm.campaign.reader.overview().attempts == {}
 
 
 def test_limits_on_size(farm: Dialogue) -> None:

@@ -224,7 +224,7 @@ def test_leases_whose_results_wait_are_not_given_back(machine: Machine) -> None:
     source.deliver(finished(leases))
     machine.clock.move(HOUR)
     assert len(source.lease(1, [])) == 1
-    assert machine.campaign.reader.progress().attempts == {"running": 3}
+    assert machine.campaign.reader.overview().attempts == {"running": 3}
 
 
 def test_without_an_outbox_results_wait_in_memory(machine: Machine) -> None:
@@ -247,10 +247,10 @@ def test_failures_and_deaths_are_reported_when_the_ledger_is_back(machine: Machi
     reached.trouble = ConnectionLost("no answer")
     source.fail(failed, "boom")
     assert not source.die(died[0], "killed")
-    assert set(machine.campaign.reader.progress().attempts) == {"running"}
+    assert set(machine.campaign.reader.overview().attempts) == {"running"}
     reached.trouble = None
     machine.wait(source)
-    assert machine.campaign.reader.progress().attempts == {Outcome.FAILED: 1, Outcome.DIED: 1}
+    assert machine.campaign.reader.overview().attempts == {Outcome.FAILED: 1, Outcome.DIED: 1}
     assert machine.console.said[-1] == f"task {failed.index} failed and will be tried again: boom"
 
 

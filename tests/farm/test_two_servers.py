@@ -44,4 +44,4 @@ def test_workers_of_two_servers_complete_each_task_once(tmp_path: Path) -> None:
                 assert len(more) == 2
                 asked.deliver(true_deliveries(more))
         assert campaign.reader.merged().published == COUNT
-        assert campaign.reader.progress().tasks == {"done": TASKS}
+        assert campaign.reader.standing().tasks == {"done": TASKS}

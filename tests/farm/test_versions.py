@@ -102,7 +102,7 @@ def test_a_worker_that_does_not_look_is_refused_for_good(farm: Versions, version
     client.close()
     assert (answer.status_code, answer.headers[HEADER]) == (403, str(SPOKEN))
     assert re.match("the (client|server) is older than", answer.json()["error"])
-    assert farm.campaign.reader.progress().attempts == {}
+    assert farm.campaign.reader.overview().attempts == {}
 
 
 def test_versions_that_are_none(farm: Versions, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -833,13 +833,6 @@ P ) AS has_column_privilege_1;
 -- progress.confirmations
   SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
 
--- progress.progress
-  SELECT coalesce(attempt.outcome, :coalesce) AS coalesce_1, count(*) AS count_1
-  FROM attempt
-  WHERE attempt.campaign_id = :campaign
-  GROUP BY attempt.outcome;
-  SELECT result.evaluated FROM result WHERE result.campaign_id = :campaign;
-
 -- progress.results
   SELECT result.task_index, result.value, result.residue, result.evaluated
   FROM result

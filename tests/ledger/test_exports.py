@@ -122,9 +122,9 @@ def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path
     for file in (parts[0], parts[1], parts[0], parts[1]):
         exchange.take(ledger, file)
     assert campaign.reader.merged().published == COUNT
-    progress = campaign.reader.progress()
-    assert progress.tasks == {"done": TASKS}
-    assert progress.confirmed == 0
+    reader = campaign.reader
+    assert reader.standing().tasks == {"done": TASKS}
+    assert reader.overview().checked.confirmed == 0
     assert read_export(written(tmp_path, campaign.reader.export(), "c.gz")).results == export_of(TRUE).results
     assert exchange.count_of(parts)[1].published == COUNT
 
@@ -153,7 +153,7 @@ def test_an_import_overtakes_a_lease(ledger: Ledger, campaign: Campaign, tmp_pat
     [lease] = campaign.worker.lease("a", 1, 60)
     exchange.take(ledger, written(tmp_path, export_of(TRUE)))
     assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
-    assert campaign.reader.progress().tasks == {"done": TASKS}
+    assert campaign.reader.standing().tasks == {"done": TASKS}
 
 
 def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, campaign: Campaign) -> None:
@@ -161,7 +161,7 @@ def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, ca
     bad = replace(TRUE[1], value=TRUE[1].value + 1)
     with pytest.raises(CheckFailed, match="task 1"):
         ledger.take(export_of([TRUE[0], bad]), PLAN, "importer", "host", "1")
-    assert campaign.reader.progress().tasks == {"ready": TASKS}
+    assert campaign.reader.standing().tasks == {"ready": TASKS}
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=
 
 def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
     assert ledger.create_campaign("seven", KEY, PLAN.work.tolist()) == campaign == ledger.campaign("seven")
-    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.READY: TASKS}
     with pytest.raises(CampaignMismatch, match="give this one another name"):
         ledger.create_campaign("seven", replace(KEY, problem=Problem.langford(8)), [1.0])
     with pytest.raises(NoSuchCampaign, match="did you mean seven"):
@@ -72,10 +72,10 @@ def test_a_late_result_counts_once(campaign: Campaign) -> None:
     assert deliver(campaign, late, TRUE[late.index]) is None
     for _ in range(2):
         assert deliver(campaign, again, TRUE[late.index]) is EventKind.CONFIRMED
-    progress = campaign.reader.progress()
-    assert progress.tasks[TaskState.DONE] == 1
-    assert progress.attempts[Outcome.SUPERSEDED] == 1
-    assert progress.confirmed == campaign.reader.overview().checked.confirmed == 1
+    reader = campaign.reader
+    assert reader.standing().tasks[TaskState.DONE] == 1
+    assert reader.overview().attempts[Outcome.SUPERSEDED] == 1
+    assert reader.overview().checked.confirmed == 1
     assert campaign.reader.seconds() == campaign.reader.task_records(TaskState.DONE)[0].seconds
     assert campaign.reader.results() == [TRUE[late.index]]
 
@@ -93,15 +93,15 @@ def test_the_same_delivery_twice_is_nothing_and_another_one_a_conflict(campaign:
     lease = campaign.worker.lease("a", 1, HOUR)[0]
     for _ in range(2):
         assert deliver(campaign, lease, TRUE[lease.index]) is None
-    assert campaign.reader.progress().confirmed == 0
+    assert campaign.reader.overview().checked.confirmed == 0
     assert deliver(campaign, lease, forged(lease.index)) is EventKind.CONFLICT
 
 
 def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
     lease = campaign.worker.lease("a", 1, HOUR)[0]
     assert deliver(campaign, lease, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
-    progress = campaign.reader.progress()
-    assert (progress.tasks, progress.attempts) == ({TaskState.READY: TASKS}, {Outcome.FAILED: 1})
+    reader = campaign.reader
+    assert (reader.standing().tasks, reader.overview().attempts) == ({TaskState.READY: TASKS}, {Outcome.FAILED: 1})
     assert campaign.reader.task_records()[lease.index].failures == 1
     assert not campaign.reader.results()
 
@@ -111,7 +111,7 @@ def test_a_batch_is_one_transaction(campaign: Campaign) -> None:
     batch = true_deliveries(leases)
     wrong = delivery(leases[0], forged(leases[0].index))
     assert events(campaign, [*batch, batch[1], wrong]) == [None] * (TASKS + 1) + [EventKind.CONFLICT]
-    assert campaign.reader.progress().tasks == {TaskState.DONE: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.DONE: TASKS}
 
 
 def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
@@ -121,7 +121,7 @@ def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
         for lease in campaign.worker.lease("a", TASKS, HOUR):
             assert campaign.worker.fail(lease, "boom") is last
             assert campaign.worker.fail(lease, "boom") is False  # an ended attempt cannot fail again
-    assert campaign.reader.progress().tasks == {TaskState.SET_ASIDE: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.SET_ASIDE: TASKS}
     assert not campaign.worker.lease("a", TASKS, HOUR)
     assert campaign.operator.reopen() == TASKS
     assert len(campaign.worker.lease("a", TASKS, HOUR)) == TASKS
@@ -143,9 +143,9 @@ def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
         assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
     campaign.worker.release([again[0]])
     assert [lease.index for lease in campaign.worker.lease("b", TASKS, HOUR)] == [again[0].index]
-    progress = campaign.reader.progress()
-    assert (progress.rechecks, progress.rechecking) == (1, 1)
-    assert progress.replication == Replication(TASKS, TASKS - 1)
+    reader = campaign.reader
+    assert (reader.standing().rechecks, reader.standing().rechecking) == (1, 1)
+    assert reader.replication() == Replication(TASKS, TASKS - 1)
     with pytest.raises(Unreplicated, match=f"{TASKS - 1} of {TASKS} drawn results replicated"):
         campaign.reader.results()
     assert campaign.reader.results(unconfirmed=True) == TRUE
@@ -197,7 +197,7 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     assert not campaign.worker.lease("a", 1, HOUR) + campaign.worker.lease("b", 1, HOUR)
     [third] = campaign.worker.lease("c", 5, HOUR)
     assert deliver(campaign, third, TRUE[suspect]) is EventKind.CONFLICT
-    assert campaign.reader.progress().conflicts == 0
+    assert campaign.reader.overview().checked.conflicts == 0
     with pytest.raises(WorkerDistrusted, match="memory"):
         campaign.worker.lease("a", 1, HOUR)
     with pytest.raises(UntrustedResults, match="2 results"):
@@ -205,7 +205,7 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     finish(campaign, "d")
     finish(campaign, "b")
     assert campaign.reader.results() == TRUE
-    assert campaign.reader.progress().rechecks == 0
+    assert campaign.reader.standing().rechecks == 0
 
 
 @pytest.mark.parametrize("how", [WorkerCampaign.fail, WorkerCampaign.die])
@@ -221,7 +221,7 @@ def test_a_recheck_that_fails_waits_for_another_worker(
         leases = campaign.worker.lease(worker, TASKS, HOUR)
         assert [how(campaign.worker, lease, "boom") for lease in leases] == [False] * TASKS
         assert not campaign.worker.lease(worker, TASKS, HOUR)  # it has failed at each of them
-    assert campaign.reader.progress().tasks == {TaskState.DONE: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.DONE: TASKS}
     assert campaign.reader.standing().rechecks == TASKS
     finish(campaign, "e")
     assert campaign.reader.results() == TRUE
@@ -249,7 +249,7 @@ def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Ca
     campaign.worker.release(shown)
     assert [campaign.worker.fail(credential, "boom") for credential in shown] == [False, False]
     assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.REFUSED
-    assert other.reader.progress().attempts == {"running": 1}
+    assert other.reader.overview().attempts == {"running": 1}
     assert other.worker.renew(shown, HOUR) == {lease.attempt}
 
 
@@ -268,7 +268,7 @@ def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
         assert deliver(campaign, guess, TRUE[guess.index]) is EventKind.REFUSED
         assert deliver(campaign, guess, replace(TRUE[guess.index], residue=1)) is EventKind.REFUSED
     assert deliver(campaign, first, TRUE[second.index]) is EventKind.REFUSED
-    assert campaign.reader.progress().attempts == {"running": 3}
+    assert campaign.reader.overview().attempts == {"running": 3}
     assert {task.failures for task in campaign.reader.task_records()} == {0}
     assert campaign.worker.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
     assert deliver(campaign, first, TRUE[first.index]) is None
@@ -281,7 +281,7 @@ def test_a_finished_campaign_takes_late_results_of_its_own_attempts_alone(campai
     late, lying = campaign.worker.lease("a", 2, -1)
     finish(campaign, "b")
     assert deliver(campaign, structs.replace(late, nonce="guessed"), forged(late.index)) is EventKind.REFUSED
-    assert campaign.reader.progress().conflicts == 0
+    assert campaign.reader.overview().checked.conflicts == 0
     assert deliver(campaign, late, TRUE[late.index]) is EventKind.CONFIRMED
     assert deliver(campaign, lying, forged(lying.index)) is EventKind.CONFLICT
 
@@ -306,7 +306,7 @@ def test_what_a_worker_does_not_know_of_goes_back_at_once(ledger: Ledger, campai
     [elsewhere] = other.worker.lease("a", 1, HOUR)
     [again] = campaign.worker.lease("a", 1, HOUR, [known.attempt])
     assert again.index == lost.index
-    assert campaign.reader.progress().attempts == {Outcome.RELEASED: 1, "running": 3}
+    assert campaign.reader.overview().attempts == {Outcome.RELEASED: 1, "running": 3}
     assert campaign.worker.renew([known, foreign, again], HOUR) == {known.attempt, foreign.attempt, again.attempt}
     assert other.worker.renew([elsewhere], HOUR) == {elsewhere.attempt}
     assert deliver(campaign, lost, TRUE[lost.index]) is None  # it knew after all

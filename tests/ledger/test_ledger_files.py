@@ -245,7 +245,7 @@ def test_a_ledger_goes_on_when_its_file_is_back(tmp_path: Path, replaced: bool) 
         if replaced:
             another.rename(file)
         for act in (
-            campaign.reader.progress,
+            campaign.reader.standing,
             partial(campaign.operator.rename, "eight"),
             partial(campaign.worker.lease, "a", 1, HOUR),
         ):

@@ -128,8 +128,8 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, 
     taken = together(lambda number: ledgers[number].take(export, PLAN, f"importer {number}", "host", "1")[1])
     assert sum(events.count(None) for events in taken if events) == TASKS
     assert {event for events in taken for event in events} <= {None, EventKind.CONFIRMED}
-    assert ledgers[0].campaign(NAME).reader.progress().tasks == {TaskState.READY: TASKS}
-    assert ledgers[0].campaign("imported").reader.progress().tasks == {TaskState.DONE: TASKS}
+    assert ledgers[0].campaign(NAME).reader.standing().tasks == {TaskState.READY: TASKS}
+    assert ledgers[0].campaign("imported").reader.standing().tasks == {TaskState.DONE: TASKS}
     with ledgers[0].database.reading() as connection:
         names = connection.scalars(select(Worker.id)).all()
     assert sum(name.startswith("worker") for name in names) == 20
@@ -189,7 +189,7 @@ def test_a_transaction_that_is_undone_for_a_deadlock_is_tried_again(tmp_path: Pa
             rival.exec_driver_sql(f"{note} {first.attempt}")
             rival.commit()
         released.result(60)
-        assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
+        assert campaign.reader.standing().tasks == {TaskState.READY: TASKS}
         with ledger.database.reading() as connection:
             assert set(connection.scalars(select(Attempt.note))) == {"mine"}
 
@@ -209,7 +209,7 @@ def test_claims_at_the_same_moment_are_exclusive(ledger: Ledger, campaign: Campa
         return claimed
 
     claimed = [index for each in at_once(ledger, claim) for index in each]
-    assert (sorted(claimed), campaign.reader.progress().attempts) == (list(range(TASKS)), {"running": TASKS})
+    assert (sorted(claimed), campaign.reader.overview().attempts) == (list(range(TASKS)), {"running": TASKS})
 
 
 @ON_ALL
@@ -228,7 +228,7 @@ def test_results_at_the_same_moment_count_once(ledger: Ledger, campaign: Campaig
     assert counted[None] == TASKS
     assert counted[EventKind.CONFIRMED] + counted[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
     assert (counted[EventKind.CONFLICT] > 0) == lying
-    assert campaign.reader.progress().tasks == {TaskState.DONE: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.DONE: TASKS}
     if not lying:
         assert campaign.reader.results() == TRUE
 

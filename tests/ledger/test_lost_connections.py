@@ -136,9 +136,9 @@ def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
     assert "the ledger is back" in errors
     with Ledger(wire.database) as ledger:
         [campaign] = ledger.campaigns()
-        progress = campaign.reader.progress()
-        assert progress.tasks == {TaskState.DONE: campaign.tasks}
-        assert progress.conflicts == 0
+        reader = campaign.reader
+        assert reader.standing().tasks == {TaskState.DONE: campaign.tasks}
+        assert reader.overview().checked.conflicts == 0
 
 
 @pytest.mark.exhaustive

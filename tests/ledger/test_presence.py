@@ -138,7 +138,7 @@ def test_a_worker_whose_leases_all_expire_is_lost_until_it_asks_again(ledger: Le
         campaign.worker.lease(worker, 1, -1)
     ledger.leave("left", Ending.STOPPED)
     campaign.worker.lease("b", 1, HOUR)
-    assert campaign.reader.progress().attempts == {"expired": 3, "released": 2, "running": 2}
+    assert campaign.reader.overview().attempts == {"expired": 3, "released": 2, "running": 2}
     endings = {worker: row(ledger, worker).ending for worker in ("a", "b", "holds", "left", "returned")}
     assert endings == {"a": Ending.LOST, "b": None, "holds": None, "left": Ending.STOPPED, "returned": None}
     assert row(ledger, "a").ended > 0

@@ -142,7 +142,7 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
             with pytest.raises(WrongToken):
                 with_token(campaign, token).lease("w", 1, 60.0)
         client.close()
-        assert campaign.reader.progress().attempts == {}
+        assert campaign.reader.overview().attempts == {}
 
 
 def test_the_page_says_what_is_granted() -> None:

@@ -173,7 +173,7 @@ def test_a_confirmation_by_a_worker_that_loses_trust_is_taken_back(ledger: Ledge
     assert campaign.reader.rechecked_tasks() == [first.index]
     finish(campaign, "y")
     finish(campaign, "b")
-    assert campaign.reader.progress().conflicts == 0
+    assert campaign.reader.overview().checked.conflicts == 0
     finish(campaign, "y")
     assert campaign.reader.results() == TRUE
 
@@ -241,7 +241,7 @@ def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign, tmp_path: Path) -
     told = [
         campaign.record,
         campaign.reader.task_records(),
-        campaign.reader.progress(),
+        campaign.reader.overview(),
         campaign.reader.export().to_bytes(),
     ]
     assert secret not in repr(told)
@@ -273,9 +273,9 @@ def test_what_the_operator_recomputed_decides_only_what_waits(ledger: Ledger, ca
     assert judge(campaign, [3]) == [3]
     assert campaign.reader.replication() == Replication(TASKS, 1)
     finish(campaign, "b")
-    before = campaign.reader.progress()
+    before = campaign.reader.replication(), campaign.reader.overview().checked
     assert judge(campaign, range(TASKS)) == []
-    assert campaign.reader.progress() == before
+    assert (campaign.reader.replication(), campaign.reader.overview().checked) == before
     assert campaign.reader.results() == TRUE
 
 

@@ -143,7 +143,7 @@ def test_two_votes_at_the_same_moment_count_each_other(campaign: Campaign, other
         with pytest.raises(NotYet):
             third.result(MOMENT)
     third.result(20)
-    assert campaign.reader.progress().conflicts == 0
+    assert campaign.reader.overview().checked.conflicts == 0
     assert _voters(campaign, "host-a") == []
     assert settled_again(campaign)
 

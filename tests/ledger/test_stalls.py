@@ -53,7 +53,7 @@ def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> No
         (index, "3 attempts failed or ended their process, by two on host (last: death 3)")
     ]
     assert {task.failures for task in campaign.reader.task_records()} == {0}
-    assert campaign.reader.progress().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
+    assert campaign.reader.overview().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
     assert campaign.operator.reopen() == 1
     # It counts anew, also for the host on which it failed three times.
     assert [dies(campaign, "two", index) for _ in range(4)] == [False, False, True, None]
@@ -64,7 +64,7 @@ def test_a_death_of_the_process_is_no_failure_of_what_it_held_besides(campaign: 
         first, *others = campaign.worker.lease("one", TASKS, HOUR)
         assert campaign.worker.die(first, "killed") is False
         campaign.worker.release(others, Outcome.PREEMPTED)
-    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.READY: TASKS}
 
 
 def test_a_deadly_task_comes_last_where_it_killed(campaign: Campaign) -> None:
@@ -114,7 +114,7 @@ def test_a_death_counts_once_and_only_with_the_nonce(campaign: Campaign) -> None
     assert not campaign.worker.die(structs.replace(lease, nonce=other.nonce), "killed")
     for _ in range(3):
         assert not campaign.worker.die(lease, "killed")
-    assert campaign.reader.progress().attempts == {Outcome.DIED: 1, "running": 1}
+    assert campaign.reader.overview().attempts == {Outcome.DIED: 1, "running": 1}
 
 
 # -- copies at the end ----------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> 
     assert not {lease.index for lease in copies} & {
         lease.index for lease in campaign.worker.lease("third", 2, HOUR, [], copies=2)
     }
-    assert campaign.reader.progress().tasks == {TaskState.LEASED: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.LEASED: TASKS}
     assert {lease.attempt for lease in [*first, *second, *copies]} == campaign.worker.renew(
         [*first, *second, *copies], HOUR
     )
@@ -152,8 +152,8 @@ def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> N
     for lease in held:
         other = lease if lease in held[::2] else copies[lease.index]
         assert deliver(campaign, other, TRUE[lease.index]) is EventKind.CONFIRMED
-    progress = campaign.reader.progress()
-    assert (progress.tasks, progress.attempts) == (
+    reader = campaign.reader
+    assert (reader.standing().tasks, reader.overview().attempts) == (
         {TaskState.DONE: TASKS}, {Outcome.DONE: TASKS, Outcome.SUPERSEDED: TASKS}
     )  # fmt: skip
     assert campaign.reader.results() == TRUE
@@ -183,7 +183,7 @@ def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Ca
         lease.index for lease in campaign.worker.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)
     }
     assert deliver(campaign, left, TRUE[left.index]) is None
-    assert campaign.reader.progress().tasks == {TaskState.DONE: 1, TaskState.LEASED: TASKS - 1}
+    assert campaign.reader.standing().tasks == {TaskState.DONE: 1, TaskState.LEASED: TASKS - 1}
 
 
 def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign) -> None:
@@ -191,7 +191,7 @@ def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign)
     age(campaign, 2 * COPY_SECONDS)
     copies = campaign.worker.lease("b", TASKS, HOUR, [], copies=TASKS)
     campaign.worker.release([*held, *copies])
-    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.READY: TASKS}
 
 
 @pytest.mark.parametrize("how", [WorkerCampaign.fail, WorkerCampaign.die])
@@ -259,6 +259,6 @@ def test_leases_are_taken_back_from_one_worker_or_all(ledger: Ledger, campaign: 
     assert campaign.operator.take_back("by hand", "a") == 2
     assert campaign.worker.renew([*mine, *theirs], HOUR) == {lease.attempt for lease in theirs}
     assert campaign.operator.take_back("by hand") == 2
-    assert campaign.reader.progress().tasks == {TaskState.READY: TASKS}
+    assert campaign.reader.standing().tasks == {TaskState.READY: TASKS}
     assert other.worker.renew([elsewhere], HOUR) == {elsewhere.attempt}
     assert deliver(campaign, mine[0], TRUE[mine[0].index]) is None  # its holder lives

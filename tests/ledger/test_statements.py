@@ -103,7 +103,6 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert [record.used for record in call(campaign.operator.tokens)] == [0.5]
     assert call(campaign.operator.revoke) == 1
     life_of_events(log, campaign)
-    call(campaign.reader.progress)
     call(campaign.reader.seconds)
     call(campaign.reader.standing)
     assert call(campaign.reader.overview).tasks.total == TASKS

@@ -113,7 +113,7 @@ def test_a_later_version_upgrades_and_keeps_everything(
         for worker in "cde":
             ledger.enrol(worker, f"host-{worker}", "1", "cuda")
             finish(campaign, worker)
-        assert campaign.reader.progress().tasks == {"done": TASKS}
+        assert campaign.reader.standing().tasks == {"done": TASKS}
         assert campaign.reader.merged().published == COUNT
     monkeypatch.undo()
     with pytest.raises(LedgerUnusable, match=f"has schema {LATER}, .*: use the version that wrote it"):

@@ -217,9 +217,9 @@ class Farm:
                 raise AssertionError(f"it has not ended: {worker.communicate(timeout=30)[1]}") from None
             assert worker.returncode == 0, errors
         assert self.campaign.reader.merged().published == published(self.campaign.problem)
-        progress = self.campaign.reader.progress()
-        assert progress.tasks == {"done": self.campaign.tasks}
-        assert progress.conflicts == 0
+        reader = self.campaign.reader
+        assert reader.standing().tasks == {"done": self.campaign.tasks}
+        assert reader.overview().checked.conflicts == 0
 
     def stop(self) -> None:
         """End all that runs."""

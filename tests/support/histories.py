@@ -333,9 +333,9 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def books_balance(self) -> None:
-        progress = self.campaign.reader.progress()
-        assert sum(progress.tasks.values()) == TASKS
-        assert progress.tasks.get(TaskState.DONE, 0) == len(self.done)
+        reader = self.campaign.reader
+        assert sum(reader.standing().tasks.values()) == TASKS
+        assert reader.standing().tasks.get(TaskState.DONE, 0) == len(self.done)
         for task in self.campaign.reader.task_records():
             assert (task.value is not None) == (task.index in self.done) == (task.state == TaskState.DONE)
             assert task.failures == self.failures[task.index]
