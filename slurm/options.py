@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from langford.errors import BadInput
 
 LETTERS = {
-    "A": "account",
     "D": "chdir",
     "J": "job-name",
     "M": "clusters",
@@ -19,13 +18,11 @@ LETTERS = {
     "c": "cpus-per-task",
     "o": "output",
     "p": "partition",
-    "q": "qos",
     "t": "time",
 }
 """The options below that sbatch knows by a letter too."""
 
 OF_EVERY_JOB = {
-    "account": "give --account ACCOUNT to langford",
     "chdir": "call langford in the folder where the jobs are to start",
     "clusters": "export SLURM_CLUSTERS instead, so that squeue and scancel look there too",
     "cpus-per-task": "give --cpus N to langford",
@@ -33,7 +30,6 @@ OF_EVERY_JOB = {
     "open-mode": "leave it out, the output is always appended",
     "output": "give --logs FOLDER to langford",
     "partition": "give --partition PARTITION to langford",
-    "qos": "give --qos QOS to langford",
     "signal": "leave it out, the program gives its tasks back at this signal",
     "test-only": "give --dry-run to langford",
     "time": "give --time TIME to langford",

@@ -48,8 +48,6 @@ class Resources:
     partition: str | None = None
     gres: str | None = None  # generic resources, like ``gpu:1``
     cpus: int | None = None  # cores per task
-    account: str | None = None
-    qos: str | None = None
     extra: tuple[str, ...] = ()  # further options of sbatch, like ``--mem=2G``
     folder: Path | None = None  # where the job starts; None: where it is submitted
 
@@ -127,8 +125,6 @@ def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
     minutes, seconds = divmod(resources.seconds, 60)
     values = {
         "partition": resources.partition,
-        "account": resources.account,
-        "qos": resources.qos,
         "time": f"{minutes // 60}:{minutes % 60:02}:{seconds:02}",
         "cpus-per-task": resources.cpus and str(resources.cpus),
         "gres": resources.gres,

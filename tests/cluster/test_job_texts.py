@@ -30,7 +30,7 @@ WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "/home/ada/my farm.joi
 
 
 def test_the_script_of_an_array() -> None:
-    resources = Resources(1200, "best-effort", "gpu:1", 4, "records", "low", ("--mem=2G", "--exclude=n[1-3]"))
+    resources = Resources(1200, "best-effort", "gpu:1", 4, ("--account=records", "--qos=low", "--exclude=n[1-3]"))
     command = [*WORK, "--time-limit", str(resources.working_seconds)]
     text = array_script(JOBS, 256, resources, LOGS, command, ["module load cuda"])
     assert text == (GOLDEN / "array.sbatch").read_text()

@@ -23,8 +23,6 @@ class JobOptions:
     seconds: float
     gres: str | None
     cpus: int | None
-    account: str | None
-    qos: str | None
     extra: tuple[str, ...]
     setup: tuple[str, ...]
     logs: Path
@@ -36,8 +34,6 @@ class JobOptions:
             self.partition,
             self.gres,
             self.cpus,
-            self.account,
-            self.qos,
             self.extra,
             Path.cwd(),
         )
@@ -75,10 +71,12 @@ job_options = gathered(
     ),
     click.option("--gres", help="Generic resources, like gpu:1."),
     click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),
-    click.option("--account", help="Account to charge, as for sbatch."),
-    click.option("--qos", help="Quality of service, as for sbatch."),
     click.option(
-        "--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option for sbatch, like --mem=2G."
+        "--sbatch",
+        "extra",
+        multiple=True,
+        metavar="OPTION",
+        help="Further option for sbatch, like --mem=2G or --account=A.",
     ),
     click.option(
         "--setup",
