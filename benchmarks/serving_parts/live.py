@@ -87,7 +87,7 @@ class Live:
                 self._seen.first += held is not None
             else:
                 held = await self._hold(held, left)
-            left = TASK_SECONDS
+                left = TASK_SECONDS
             if held is None:
                 await asyncio.sleep(random.uniform(5.0, 10.0))
 
