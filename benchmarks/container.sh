@@ -3,7 +3,7 @@
 #
 #     benchmarks/container.sh            needs root, buildah and debootstrap (apt-get install buildah debootstrap crun)
 #
-# The base is made by debootstrap, and the packages are wheels that this machine's pip gets for the base's Python.
+# The base is made by debootstrap, and the packages are wheels that pip gets here for the base's Python.
 # Prints the sizes and what the worker says; exit code 77 where the tools are missing.
 set -euo pipefail
 for tool in buildah debootstrap; do
@@ -22,22 +22,21 @@ buildah commit -q "$base" langford-base:here >/dev/null
 
 mkdir "$work/context"
 git -C "$project" archive HEAD | tar x -C "$work/context"
-python3 -m pip wheel -q --no-deps -w "$work/own" "$project"
-python3 -m pip download -q -d "$work/context/wheels" --only-binary=:all: --python-version 3.11 --implementation cp \
+python3 -m venv "$work/pip"
+"$work/pip/bin/pip" wheel -q --no-deps -w "$work/own" "$project"
+"$work/pip/bin/pip" download -q -d "$work/context/wheels" --only-binary=:all: --python-version 3.11 --implementation cp \
     "$(echo "$work"/own/*.whl)[server,postgres]" 'setuptools>=77' wheel
 buildah bud -q --build-arg BASE=localhost/langford-base:here \
     --build-arg PIP_OPTIONS='--no-index --find-links /src/wheels' \
     -t langford:here -f docs/examples/Containerfile "$work/context" >/dev/null
 buildah images
 
-data=$work/data
-install -d -o 1000 -g 1000 -m 700 "$data"
 container=$(buildah from langford:here)
-inside() { buildah run --user 1000:1000 -v "$data:/data" "$container" -- env HOME=/ langford "$@"; }
-inside create 11 --name eleven
-inside serve eleven --host 0.0.0.0 --port 18765 --reached-as localhost --until-closed < <(sleep 600) &
+inside() { buildah run "$container" -- env HOME=/ "$@"; }
+inside langford create 11 --name eleven
+buildah run "$container" -- langford serve eleven --host 0.0.0.0 --port 18765 --reached-as localhost &
 server=$!
-until [ -f "$data/eleven.join" ]; do kill -0 $server; sleep 0.2; done
-inside work eleven.join
-inside result eleven
+until inside test -f eleven.join 2>"$work/log"; do kill -0 $server; sleep 1; done
+inside langford work eleven.join
+inside langford result eleven
 kill $server; wait $server || true

@@ -1,12 +1,12 @@
 """How many live workers a server has time for, over HTTP or HTTPS, until it slows down; and servers for benchmarks.
 
-    python benchmarks/serving.py [--workers N …] [--tokens N …] [--tls] [--seconds N] [--arrivals N]
+    python benchmarks/serving.py [--workers N …] [--tokens N …] [--tls] [--seconds N] [--lease N] [--arrivals N]
 
 A real server of 36,168 tasks, and workers in other processes that compute nothing (serving_parts/live.py): each
 keeps a connection and holds a task of 20 minutes, of which a part has passed when it starts, so that the first
-minutes are like all others.  It renews its lease of two minutes every 30 s, and exchanges its result for the next
-task.  They start one after the other; then all is measured for some seconds.  "A request" is the server's processor
-time, of renewals almost alone; p50 and p99 are what workers wait for the answers that they get.
+minutes are like all others.  It renews its lease of two minutes (--lease) every 30 s, and exchanges its result for
+the next task.  They start one after the other; then all is measured for some seconds.  "A request" is the server's
+processor time, of renewals almost alone; p50 and p99 are what workers wait for the answers that they get.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def live(table: Table, folder: Path, workers: int, tokens: int, options: argpars
     context = multiprocessing.get_context("spawn")
     settled, measured = context.Event(), context.Event()
     with served(where, NAME, options=flags) as (server, url):
-        site = Site(int(url.split(":")[2].split("/")[0]), NAME, campaign.uuid, shown, certificate)
+        site = Site(int(url.split(":")[2].split("/")[0]), NAME, campaign.uuid, shown, certificate, options.lease)
         processes, pipes = [], []
         for start in range(0, workers, OF_A_PROCESS):
             ours, theirs = context.Pipe()
@@ -210,6 +210,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--seconds", type=float, default=120.0, help="that are measured, once all workers have started"
     )
+    parser.add_argument("--lease", type=float, default=120.0, help="seconds; renewed four times as often")
     parser.add_argument("--arrivals", type=float, default=100.0, help="workers that start in a second")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait for late starters")
     run(parser, main)

@@ -18,9 +18,8 @@ from typing import Any
 
 from jobs.reach.wire import HEADER, SPOKEN
 
-TASK_SECONDS, LEASE_SECONDS, ANSWER_SECONDS = 1200.0, 120.0, 10.0
-RENEWAL_SECONDS = LEASE_SECONDS / 4
-FIRST_WAIT, MAX_WAIT = 0.5, 60.0
+TASK_SECONDS, ANSWER_SECONDS = 1200.0, 10.0
+FIRST_WAIT, MAX_WAIT, MAX_RENEWAL = 0.5, 60.0, 60.0
 EQUIPMENT = dict.fromkeys(["cores", "device_model", "slurm_job", "slurm_index"])
 RESULT = {"value": "0", "residue": "0", "evaluated": "0", "seconds": 1.0, "provenance": "{}", "began": None}
 
@@ -34,6 +33,11 @@ class Site:
     uuid: str
     tokens: tuple[str, ...]
     certificate: str | None
+    lease: float
+
+    @property
+    def renewal(self) -> float:
+        return min(self.lease / 4, MAX_RENEWAL)
 
 
 @dataclass
@@ -97,10 +101,10 @@ class Live:
         shown = {"attempt": held["attempt"], "nonce": held["nonce"]}
         try:
             steps = 0
-            while left > RENEWAL_SECONDS:
-                await asyncio.sleep(RENEWAL_SECONDS)
-                left, steps = left - RENEWAL_SECONDS, steps + 1
-                request = {"attempts": [shown], "seconds": LEASE_SECONDS, "steps": [[held["attempt"], steps]]}
+            while left > self._site.renewal:
+                await asyncio.sleep(self._site.renewal)
+                left, steps = left - self._site.renewal, steps + 1
+                request = {"attempts": [shown], "seconds": self._site.lease, "steps": [[held["attempt"], steps]]}
                 try:
                     answer = await self._ask("renewals", request)
                 except Refused:
@@ -113,7 +117,13 @@ class Live:
 
     async def _next(self, result: dict[str, Any] | None) -> dict[str, Any] | None:
         """The next lease, for a result."""
-        lease = {"campaign": self._site.uuid, "worker": self._id, "count": 1, "seconds": LEASE_SECONDS, "held": []}
+        lease = {
+            "campaign": self._site.uuid,
+            "worker": self._id,
+            "count": 1,
+            "seconds": self._site.lease,
+            "held": [],
+        }
         lease["copies"] = 0
         if result is None:
             answer = await self._insist("leases", lease)
