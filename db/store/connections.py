@@ -17,6 +17,8 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import OperationalError
 
+from db.store.silence import Silence
+
 BUSY_SECONDS = 30
 """How long a transaction on SQLite waits for a transaction of another process."""
 MAX_PAUSE_SECONDS = 0.1
@@ -90,10 +92,12 @@ def new_engine(url: URL, archive: bool) -> Engine:
 
 
 def _configure_postgres(engine: Engine) -> None:
+    silence = Silence(engine.url.render_as_string())
     parameters = {"names": list(SETTINGS), "settings": list(SETTINGS.values())}
 
     @event.listens_for(engine, "connect", insert=True)  # before SQLAlchemy asks something
     def connect(connection: Any, record: Any) -> None:
+        connection.wait = silence.watching(connection.wait)
         # Not as options of the connection, which PgBouncer refuses.
         connection.autocommit = True
         connection.execute("SET statement_timeout = 0")  # that of the role may be too short for the next one

@@ -25,8 +25,6 @@ from langford.words import duration
 FIRST_WAIT, MAX_WAIT = 0.5, 60.0
 LOOK_SECONDS = 0.1
 """Time between two looks for signals."""
-SILENT_SECONDS = 30.0
-"""How long a call may take before people are told that it has no answer."""
 GRACE_SECONDS = 1.0
 """How long calls may take, all together, after the reason to stop is there."""
 T = TypeVar("T")
@@ -201,10 +199,9 @@ class Calls:
         self._console, self._whom, self._clock = console, whom, clock
         self._waiting: SimpleQueue[Callable[[], None] | None] | None = None
         self._stop_seen: float | None = None
-        self._is_told = False  # whether people know that there is no answer
 
     def make(self, action: Callable[[], T], seconds: float = math.inf) -> T:
-        """The value of an action, or its error.  People are told when it takes long.
+        """The value of an action, or its error.
 
         Args:
             action: called in another thread, which a call that is given up keeps.
@@ -224,24 +221,16 @@ class Calls:
                 outcome.set_exception(error)
             ended.set()
 
-        began, since = self._clock.monotonic(), self._clock.wall()
+        began = self._clock.monotonic()
         self._waiting.put(call)
         while not self._clock.wait(LOOK_SECONDS, ended):
-            waited = self._clock.monotonic() - began
             if self._out_of_grace:
                 self._abandon()
                 raise GivenUp(f"{self._console.stop_reason()}: {self._whom} does not answer")
-            if waited > seconds:
+            if self._clock.monotonic() - began > seconds:
                 self._abandon()
                 raise Overdue(f"{self._whom} has not answered in {duration(seconds)}")
-            if waited > SILENT_SECONDS and not self._is_told:
-                self._console.say(f"no answer from {self._whom} since {iso(since)}; still waiting")
-                self._is_told = True
-        answer = outcome.result()
-        if self._is_told:
-            self._console.say(f"{self._whom} has answered after {duration(self._clock.monotonic() - began)}")
-            self._is_told = False
-        return answer
+        return outcome.result()
 
     def through(self, noun: N) -> N:
         """The same object, whose methods are called by :meth:`make`.

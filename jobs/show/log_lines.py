@@ -22,7 +22,7 @@ from langford.words import about, now, percent, quantity, several, some
 
 NAME = "langford.server"
 LOGGER = logging.getLogger(NAME)
-LOGGERS = (NAME, "uvicorn.error")
+LOGGERS = ("langford", "uvicorn.error")
 """What the log of a server is made of."""
 
 

@@ -16,15 +16,14 @@ from httpcore._sync import http11
 
 from db import Credential, Delivery, Receipt
 from db.errors import Away, ConnectionLost
-from db.messages import iso
 from db.states import EventKind
 from jobs.reach.outgoing import deliver_each
-from jobs.reach.patience import Backoff, Calls, Limited, Patience
+from jobs.reach.patience import Backoff, Limited, Patience
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import BusyServer, RequestRefused
 from jobs.run.source import RENEWAL_SECONDS
 from tests.support.campaigns import TRUE, delivery
-from tests.support.clock import HurriedClock, MovableClock
+from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
 
 
@@ -111,22 +110,6 @@ def test_who_insists_asks_until_there_is_an_answer_or_a_reason_to_stop() -> None
     with pytest.raises(Away):
         patience.insist(question)
     assert len(asked) == 1
-
-
-def test_a_call_that_hangs_is_named_once_after_half_a_minute() -> None:
-    clock, console = HurriedClock(), KeptConsole()
-    calls = Calls(console, clock=clock)
-
-    def hang_until(moment: float) -> None:
-        while clock.monotonic() < moment:
-            time.sleep(0.001)
-
-    calls.make(lambda: hang_until(1025.0))
-    assert console.said == []
-    began = clock.monotonic()
-    calls.make(lambda: hang_until(began + 90.0))
-    assert console.said[0] == f"no answer from the ledger since {iso(began)}; still waiting"
-    assert [line.partition(" after ")[0] for line in console.said[1:]] == ["the ledger has answered"]
 
 
 def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,10 +22,12 @@ from db.errors import ConnectionLost, LedgerBusy
 from db.schema.models import Result
 from db.states import TaskState
 from slurm.keeper import QueueKeeper
+from tests.support.campaigns import NAME, new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_address, postgres
 from tests.support.ports import free_port
 from tests.support.preloaded import preloaded
+from tests.support.servers import QUICK, Server
 from tests.system import resting
 
 RUN = [*resting.CAMPAIGN, "--workers", "1"]
@@ -238,6 +240,22 @@ def test_connections_notice_that_the_network_is_gone(wire: Wire) -> None:
     assert limits == {
         "statement_timeout": "10min", "lock_timeout": "1min", "idle_in_transaction_session_timeout": "10min"
     }  # fmt: skip
+
+
+def test_a_server_says_that_its_database_is_silent(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and that it has answered: the connections stay, as when the database's processes are stopped."""
+    monkeypatch.setitem(QUICK, "db.store.silence:SILENT_SECONDS", 0.5)
+    with Ledger(wire.database, create=True) as ledger:
+        new_campaign(ledger)
+    with Server(tmp_path, NAME, "--ledger", wire.address) as server:
+        wire.dropped = True
+        server.wait_until(lambda: "no answer from the ledger" in server.log)
+        time.sleep(1.0)
+        wire.dropped = False
+        server.wait_until(lambda: "has answered" in server.log)
+        assert server.log.count("still waiting") == 1
 
 
 def test_errors_of_a_connection_say_what_they_are(wire: Wire) -> None:
