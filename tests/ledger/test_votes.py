@@ -59,6 +59,9 @@ def votes_of(said: str) -> list[Vote]:
         ("x y x y x y", 0, None, Doubt.TIE, ""),
         ("x x y y z", 0, None, Doubt.TIE, ""),
         ("x y z w v", 0, None, Doubt.TIE, ""),
+        # five votes, but two voters, or two of workers: others are asked
+        ("x:t x:t x:t y:u y:u", 0, None, Doubt.CONFLICT, ""),
+        ("x y file:x file:y file:y", 0, None, Doubt.CONFLICT, ""),
         ("x x y z", 0, 1, None, "23"),
         ("x y x y x y operator:y", 1, 6, None, "024"),
         ("x y operator:y operator:x", 0, 3, None, "1"),  # the later one, without loss of trust

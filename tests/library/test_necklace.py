@@ -95,12 +95,6 @@ def test_every_necklace_has_one_representative(places: int, data: st.DataObject)
     assert len({plan.term(each) for each in images}) == 1
 
 
-def test_seeds_draw_what_stored_exports_were_computed_with() -> None:
-    """The partial sums of a plan with a seed must not change: campaigns continue."""
-    found = plan_of(starter(18), 8, 1).evaluate(15)
-    assert (found.value, found.evaluated) == (-608709957533062424, 68478)
-
-
 def test_refuses_other_rows() -> None:
     with pytest.raises(MethodDoesNotApply, match="necklace cannot count L\\(2,8\\): it counts rows on a circle"):
         find_method("necklace", Problem.langford(8))

@@ -46,15 +46,18 @@ def applies(method: Method, problem: Problem) -> bool:
 
 @pytest.mark.parametrize(
     ("method", "problem"),
-    few(
-        [
-            (method, problem)
-            for method in METHODS.values()
-            for problem in PROBLEMS
-            if method.refusal(problem) is None
-        ],
-        20,
-    ),
+    [
+        *few(
+            [
+                (method, problem)
+                for method in METHODS.values()
+                for problem in PROBLEMS
+                if method.refusal(problem) is None
+            ],
+            20,
+        ),
+        (METHODS["necklace"], Problem.named("starter", 8)),
+    ],
     ids=lambda value: value.name,
 )
 def test_deeper_tasks_add_up_to_each_task(method: Method, problem: Problem) -> None:

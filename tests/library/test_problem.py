@@ -194,6 +194,13 @@ def test_obstructions_of_many_cubes_are_proofs(n: int, copies: int) -> None:
         assert problem.obstruction is None or not arrangements(problem)
 
 
+def test_classes_need_room_for_the_multiples_that_are_left() -> None:
+    """Each class modulo 4 has room for one colour; two multiples of 4 and two of 2 are to fill them."""
+    problem = Problem.parse("differences 1,3,4,5,7,8 over 25 copies 4 empty 21")
+    assert (problem.obstruction or "").startswith("by divisibility: the 4 classes modulo 4 have 6 places each")
+    assert not arrangements(problem)
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -185,3 +185,29 @@ def test_godfrey_leaves_at_most_64_signs_free() -> None:
         godfrey.plan(few_terms, 0)
     with pytest.raises(MethodDoesNotApply, match=r"2\^90 points"):
         godfrey.plan(Problem.from_differences(range(45, 90)), 24)
+
+
+PARTIAL_SUMS = [
+    ("12", "polyphase", 8, 0, 5, 226721005568, 29816),
+    ("hooked-skolem 10", "godfrey", 6, 0, 3, 31907643392, 4047),
+    *(("12", "shifted", 8, seed, 7, *sums) for seed, sums in enumerate([(847308, 1581), (1218098, 2338)])),
+    *(("12", "shifted2", 8, seed, 7, *sums) for seed, sums in enumerate([(3610, 2295), (5632, 1338)])),
+    ("starter 18", "necklace", 8, 0, 15, -600097760660024708, 100437),  # these two as in jobs/campaigns/tables
+    ("starter 18", "necklace", 8, 1, 15, -608709957533062424, 68478),
+]
+"""(problem, method, depth, seed, task, value, terms) of 1.1: campaigns and exports that were begun go on."""
+
+
+@pytest.mark.parametrize(("problem", "method", "depth", "seed", "task", "value", "terms"), PARTIAL_SUMS)
+def test_partial_sums_stay_those_of_stored_exports(
+    problem: str, method: str, depth: int, seed: int, task: int, value: int, terms: int
+) -> None:
+    found = METHODS[method].plan(Problem.parse(problem), depth, seed).evaluate(task)
+    assert (found.value, found.evaluated) == (value, terms)
+
+
+def test_the_bound_of_a_sum_is_reached() -> None:
+    """Each of the four points of Skolem(2,1) adds the bound of a product."""
+    plan = METHODS["godfrey"].plan(Problem.skolem(1), 0)
+    assert isinstance(plan, GodfreyPlan)
+    assert sum(plan.evaluate(index).value for index in plan.tasks) == plan.sum_bound == 4
