@@ -13,8 +13,9 @@ from langford.problem import MAX_PLACES, Problem
 from langford.problem.grammar import number, read, span, term_of
 from langford.problem.reference import SEQUENCES, known_of
 from langford.problem.sequences import Sequence
-from langford.problem.variants import FOLD, SETS, SIZES, VARIANTS, Parameter
+from langford.problem.variants import COPIES, FOLD, HOLES, SETS, SIZES, VARIANTS, Parameter
 from langford.version import __version__
+from langford.words import several
 
 MAX_PROBLEMS = 10_000
 """In a table, counted or not."""
@@ -94,9 +95,12 @@ class Family:
                 shown.append(f"{parameter.name} = {_span(chosen)}")
             elif parameter.default is None:
                 shown.append(f"every {parameter.name}")
-        sizes = "".join(
-            f", {value} {word}" if word != FOLD else f", {value}-fold" for word, value in self.sizes.items()
-        )
+        words = {
+            COPIES: lambda number: f"{number} copies",
+            FOLD: lambda number: f"{number}-fold",
+            HOLES: lambda number: f"{several(number, 'hole')} anywhere",
+        }
+        sizes = "".join(f", {words[word](value)}" for word, value in self.sizes.items())
         return f"{self.variant}{sizes}, {', '.join(shown)}{', summed' if self.summed else ''}"
 
     @property

@@ -121,6 +121,18 @@ def test_tables_agree_where_one_family_is_a_part_of_another() -> None:
         assert near[n, 1] == langford_rows[n - 1,]
 
 
+def test_tables_of_holes_and_of_missing_differences_agree_with_others() -> None:
+    extended, anywhere, whole = table_of("extended-langford"), table_of("langford-hole"), table_of("langford")
+    for n in range(1, max(n for n, _ in extended) + 1):
+        assert anywhere[n,] == sum(extended[n, hole] for hole in range(1, 2 * n + 2))
+        assert extended[n, 1] == 2 * whole[n,]
+    starters, rosa = table_of("near-starter"), table_of("near-rosa")
+    assert {n: number for (n, missing), number in starters.items() if missing == n} == {
+        n: number for (n,), number in table_of("even-starter").items() if (n, n) in starters
+    }
+    assert all(rosa[n, n] == table_of("rosa")[n - 1,] for n in range(2, max(n for n, _ in rosa) + 1))
+
+
 def test_extended_rosa_sequences_contain_hooked_and_extended_ones() -> None:
     table, rosa, extended = table_of("extended-rosa"), table_of("hooked-rosa"), table_of("extended-skolem")
     for n in range(1, max(n for n, *_ in table) + 1):
