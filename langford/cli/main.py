@@ -59,7 +59,7 @@ SECTIONS = {
         "farm.create:create": "Write a campaign with all its tasks into a ledger, for workers that start later.",
         "farm.create:token": "Print a new token for a campaign; the ledger keeps only its hash.",
         "farm.serve:serve": "Hand out the tasks of campaigns to workers anywhere, and take their results.",
-        "farm.work:work": "Work for a task server until its campaign is done.",
+        "farm.work:work": "Compute tasks of a campaign that others work on too.",
         "campaigns.tasks:release": "Return leased tasks to the queue; other workers get them at once.",
     },
     "Cluster": {

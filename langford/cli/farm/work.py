@@ -16,7 +16,6 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Calls
 from jobs.run.loop import Run
 from jobs.run.source import LEASE_SECONDS, TaskSource
-from langford.cli.campaigns.opening import campaign_meant
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     json_option,
@@ -30,7 +29,6 @@ from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
-from langford.ledger import Ledger
 from langford.machine.durable import replace_file
 from langford.machine.outputs import READY, remove_output
 from langford.methods import plan_of
@@ -151,6 +149,10 @@ def _reached(context: click.Context, place: str, address: str, console: Console)
         server = joined(Path(place), console)
         context.call_on_close(server.close)
         return server
+    # Workers of a server load no SQL.
+    from langford.cli.campaigns.opening import campaign_meant
+    from langford.ledger import Ledger
+
     ledger = context.with_resource(Ledger(address))
     return Calls(console).through(campaign_meant([place], ledger).worker)
 
