@@ -208,19 +208,20 @@ class Ledger(db.Ledger):
         created = self.create_campaign(name or key.name, key, plan_of(key).work.tolist())
         return Campaign(self.database, created.record)
 
-    def of_problem(self, problem: Problem, device: Device = CPU) -> Campaign | None:
+    def of_problem(self, problem: Problem, device: Device | None = CPU) -> Campaign | None:
         """The campaign of a problem, whatever its name and its plan; None: there is none.
 
         Args:
             problem: what it counts.
-            device: of several campaigns, the one that a count on this device resumes is taken (:meth:`begun`).
+            device: of several campaigns, the one that a count on this device resumes is taken (:meth:`begun`);
+                None: none of them.
 
         Raises BadInput where that is none of several: one has to be named.
         """
         found = [campaign for campaign in self.campaigns() if campaign.problem == problem]
         if len(found) < 2:
             return found[0] if found else None
-        begun = self.begun(chosen_plan(problem, device))
+        begun = None if device is None else self.begun(chosen_plan(problem, device))
         if begun is None:
             names = ", ".join(campaign.name for campaign in found)
             raise BadInput(f"the ledger has {several(len(found), 'campaign')} of {problem}: {names}. Name one")

@@ -183,6 +183,30 @@ def test_no_option_of_a_new_campaign_is_for_a_name(
     assert fnmatchcase(answer(command, words, tmp_path), meant)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cancel {}",
+        "rename {} new",
+        "delete {} --yes",
+        "release {}",
+        "retry {}",
+        "recheck {} --all",
+        "token {} -o new",
+    ],
+)
+def test_commands_that_change_a_campaign_choose_none_of_several(ledger: Path, tmp_path: Path, command: str) -> None:
+    shutil.copy(ledger, tmp_path)
+    with langford.Ledger(tmp_path / "langford.db") as opened:
+        opened.campaign(12, depth=4)  # the one that `langford run 12` resumes
+    several = run_here(command.format("12").split(), tmp_path)
+    assert "3 campaigns of L(2,12): mine, other, langford-12-polyphase-4. Name one" in several.stderr
+    none = run_here(command.format("16").split(), tmp_path)
+    assert "no campaign of L(2,16)" in none.stderr
+    done = run_here(command.format("8").split(), tmp_path)
+    assert "skolem" in done.stdout + done.stderr, done
+
+
 def test_python_takes_a_problem_for_the_same(ledger: Path, tmp_path: Path) -> None:
     shutil.copy(ledger, tmp_path)
     with langford.Ledger(tmp_path / "langford.db") as opened:

@@ -146,7 +146,7 @@ def test_a_run_sets_a_deadly_task_aside(langford: Run, tmp_path: Path) -> None:
     assert f"task {SICK} has ended too many worker processes" in done.stderr
     [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)
     assert (task["index"], task["failures"]) == (SICK, 0)
-    assert langford("retry", "ill").stdout == "1 task returned to the queue\n"
+    assert langford("retry", "ill").stdout == "1 task of ill returned to the queue\n"
     assert langford(*command).stdout.startswith("L(2,12) = 108,144\n")
 
 
@@ -157,7 +157,8 @@ def test_an_operator_takes_leases_back(langford: Run, tmp_path: Path) -> None:
         for number, worker in enumerate(ids, 1):
             ledger.enrol(worker, f"node{number}", "1")
             campaign.worker.lease(worker, 3, HOUR)
-        name, back = campaign.name, "3 tasks of 1 worker returned to the queue\n"
+        name = campaign.name
+        back = f"3 tasks of {name} returned to the queue, from 1 worker\n"
         assert langford("release", name, "--worker", "node1").stdout == back
         assert langford("release", name, "--worker", ids[1][:8]).stdout == back
         for other in ("node1", ids[2][:3], ""):

@@ -268,7 +268,7 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
     aside = json.loads(langford("tasks", "faulty", "--state", "set-aside", "--json").stdout)
     assert [(task["index"], task["failures"]) for task in aside] == [(3, 3), (5, 3)]
     (tmp_path / "fault").unlink()
-    assert langford("retry", "faulty").stdout == "2 tasks returned to the queue\n"
+    assert langford("retry", "faulty").stdout == "2 tasks of faulty returned to the queue\n"
     done = langford(*command)
     assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
 

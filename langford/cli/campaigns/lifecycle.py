@@ -7,17 +7,19 @@ from pathlib import Path
 
 import click
 
-from db import Database, Ledger
+from db import Database
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.store import copying
 from db.store.addresses import without_password
 from db.store.revision import SCHEMA
 from jobs.verify import exchange
+from langford.cli.campaigns.opening import campaign_to_change
 from langford.cli.lazy import ListingGroup
-from langford.cli.options.common import json_option, ledger_option, without_open_password
+from langford.cli.options.common import json_option, ledger_option, name_argument, without_open_password
 from langford.cli.output import display
 from langford.errors import BadInput
+from langford.ledger import Ledger
 from langford.words import several
 
 
@@ -29,15 +31,16 @@ Examples:
 
 `langford retry NAME` resumes the campaign.  Results that running workers deliver later still count."""
 )
-@click.argument("name")
+@name_argument
 @ledger_option
 @json_option
 def cancel(name: str, address: str, as_json: bool) -> None:
     """Stop a campaign: set all its unfinished tasks aside; its workers then end."""
     with Ledger(address) as ledger:
-        leases, tasks = ledger.campaign(name).operator.cancel()
-    words = f"{several(tasks, 'task')} of {name} set aside, {leases:,} of them taken from workers"
-    display.outcome(words, {"campaign": name, "released": leases, "set_aside": tasks}, as_json)
+        campaign = campaign_to_change(name, ledger)
+        leases, tasks = campaign.operator.cancel()
+    words = f"{several(tasks, 'task')} of {campaign.name} set aside, {leases:,} of them taken from workers"
+    display.outcome(words, {"campaign": campaign.name, "released": leases, "set_aside": tasks}, as_json)
 
 
 @click.command(
@@ -48,14 +51,16 @@ Examples:
 
 A running server uses the old name until it is restarted."""
 )
-@click.argument("name")
+@name_argument
 @click.argument("new_name")
 @ledger_option
 @json_option
 def rename(name: str, new_name: str, address: str, as_json: bool) -> None:
     """Give a campaign another name."""
     with Ledger(address) as ledger:
-        ledger.campaign(name).operator.rename(new_name)
+        campaign = campaign_to_change(name, ledger)
+        name = campaign.name
+        campaign.operator.rename(new_name)
     display.outcome(f"{name} is now called {new_name}", {"campaign": new_name, "before": name}, as_json)
 
 
@@ -68,7 +73,7 @@ Examples:
 `langford import` restores the results and the promise (--replicate).  The results selected for replication must
 then be confirmed again."""
 )
-@click.argument("name")
+@name_argument
 @click.option("--yes", is_flag=True, help="Delete without asking.")
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), help="The file for its export; default: NAME.jsonl.gz."
@@ -77,9 +82,10 @@ then be confirmed again."""
 @json_option
 def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) -> None:
     """Delete a campaign from its ledger, and keep an export of its results."""
-    file = out or exchange.file_of(name)
     with Ledger(address) as ledger:
-        campaign = ledger.campaign(name)
+        campaign = campaign_to_change(name, ledger)
+        name = campaign.name
+        file = out or exchange.file_of(name)
         kept = campaign.reader.trusted_export()
         # A command that was killed may have written the export already.
         if file.exists() and not exchange.holds(file, kept):

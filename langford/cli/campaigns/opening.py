@@ -10,7 +10,7 @@ import click
 
 from db.errors import NoSuchCampaign
 from langford.cli.campaigns.running import create_campaign, existing, resumed
-from langford.devices import Device
+from langford.devices import CPU, Device
 from langford.errors import BadInput, BadProblem
 from langford.ledger import Campaign, Ledger
 from langford.methods import chosen_plan
@@ -54,15 +54,15 @@ def existing_campaigns(names: Sequence[str], ledger: Ledger, is_new: bool) -> li
     return found
 
 
-def campaigns_meant(words: Sequence[str], ledger: Ledger) -> list[Campaign]:
+def campaigns_meant(words: Sequence[str], ledger: Ledger, device: Device | None = CPU) -> list[Campaign]:
     """Those of these names, or the one of a problem (:meth:`langford.ledger.Ledger.of_problem`); none is created.
 
-    Raises NoSuchCampaign, BadProblem or BadInput.
+    ``device``: see there; None: it must be the only one.  Raises NoSuchCampaign, BadProblem or BadInput.
     """
     problem = problem_meant(words, ledger)
     if problem is None:
         return existing_campaigns(words, ledger, is_new=False)
-    campaign = ledger.of_problem(problem)
+    campaign = ledger.of_problem(problem, device)
     if campaign is None:
         raise NoSuchCampaign(
             f"no campaign of {problem} in {ledger.database.where}: `langford run {problem.words}` creates one"
@@ -73,6 +73,11 @@ def campaigns_meant(words: Sequence[str], ledger: Ledger) -> list[Campaign]:
 def campaign_meant(words: Sequence[str], ledger: Ledger) -> Campaign:
     """The same for a command that works on one campaign."""
     return only(campaigns_meant(words, ledger))
+
+
+def campaign_to_change(name: str, ledger: Ledger) -> Campaign:
+    """The same for a command that changes one: of several campaigns of a problem none is chosen."""
+    return only(campaigns_meant([name], ledger, device=None))
 
 
 def only(named: Sequence[Named]) -> Named:

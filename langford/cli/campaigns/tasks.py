@@ -11,8 +11,8 @@ from db.errors import LedgerError
 from db.machines import worker_name
 from db.records import TaskRecord
 from db.states import TaskState
-from langford.cli.campaigns.opening import campaign_meant
-from langford.cli.options.common import json_option, ledger_option, tasks_argument
+from langford.cli.campaigns.opening import campaign_meant, campaign_to_change
+from langford.cli.options.common import json_option, ledger_option, name_argument, tasks_argument
 from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.output import display, formats
 from langford.cli.output.tables import Column, Layout, Sheet, by_column, width_of_output
@@ -70,7 +70,7 @@ Examples:
 
 Running workers continue: they lease other tasks, and results that they deliver later still count."""
 )
-@click.argument("name")
+@name_argument
 @click.option(
     "--worker",
     metavar="W",
@@ -81,7 +81,8 @@ Running workers continue: they lease other tasks, and results that they deliver 
 def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
     """Return leased tasks to the queue; other workers get them at once."""
     with Ledger(address) as ledger:
-        campaign = ledger.named(name)
+        campaign = campaign_to_change(name, ledger)
+        name = campaign.name
         note = "taken back by the operator"
         holders = campaign.reader.lease_holders(worker)
         if worker is None:
@@ -94,7 +95,7 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
                     f"no worker {worker!r:.80} holds tasks of {name}; those that do: {', '.join(known) or 'none'}"
                 )
             taken = sum(campaign.operator.take_back(note, holder.worker_id) for holder in holders)
-    words = f"{several(taken, 'task')} of {several(len(holders), 'worker')} returned to the queue"
+    words = f"{several(taken, 'task')} of {name} returned to the queue, from {several(len(holders), 'worker')}"
     display.outcome(words, {"campaign": name, "released": taken, "workers": len(holders)}, as_json)
 
 
@@ -103,15 +104,16 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
 Examples:
   langford retry langford-24-polyphase-12"""
 )
-@click.argument("name")
+@name_argument
 @ledger_option
 @json_option
 def retry(name: str, address: str, as_json: bool) -> None:
     """Return tasks that were set aside to the queue."""
     with Ledger(address) as ledger:
-        reopened = ledger.named(name).operator.reopen()
-    words = f"{several(reopened, 'task')} returned to the queue"
-    display.outcome(words, {"campaign": name, "reopened": reopened}, as_json)
+        campaign = campaign_to_change(name, ledger)
+        reopened = campaign.operator.reopen()
+    words = f"{several(reopened, 'task')} of {campaign.name} returned to the queue"
+    display.outcome(words, {"campaign": campaign.name, "reopened": reopened}, as_json)
 
 
 @click.command(
@@ -121,7 +123,7 @@ Examples:
   langford recheck langford-24-polyphase-12 --worker node-17
   langford recheck langford-24-polyphase-12 --kernel 0f3a29c4d1e8b765"""
 )
-@click.argument("name")
+@name_argument
 @tasks_argument
 @click.option(
     "--worker",
@@ -149,7 +151,8 @@ def recheck(
     if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
         raise click.UsageError("choose the results: give exactly one of TASKS, --worker, --kernel or --all")
     with Ledger(address) as ledger:
-        campaign = ledger.named(name)
+        campaign = campaign_to_change(name, ledger)
+        name = campaign.name
         for index in chosen:
             campaign.plan.require(index)
         questioned = campaign.operator.question(chosen or None, worker, kernel)

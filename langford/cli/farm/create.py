@@ -12,6 +12,7 @@ from db import Campaign
 from db.records import TokenRecord
 from db.states import Role
 from jobs.reach.join import Join
+from langford.cli.campaigns.opening import campaign_to_change
 from langford.cli.campaigns.running import create_campaign, existing, planned, promise
 from langford.cli.campaigns.tokens import VALID_DAYS, revoked_unless_kept
 from langford.cli.options.common import (
@@ -19,6 +20,7 @@ from langford.cli.options.common import (
     json_option,
     kind_option,
     ledger_option,
+    name_argument,
     replicate_option,
     task_time_option,
 )
@@ -100,7 +102,7 @@ Examples:
   langford token langford-27-polyphase-16 --list
   langford token langford-27-polyphase-16 --revoke 3"""
 )
-@click.argument("name")
+@name_argument
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
 @click.option(
     "--days",
@@ -148,7 +150,8 @@ def token(
         raise click.UsageError("--join needs --out FILE: where to write the new file")
     like = None if join is None else Join.read(join)
     with Ledger(address) as ledger:
-        campaign = ledger.named(name)
+        campaign = campaign_to_change(name, ledger)
+        name = campaign.name
         if listing:
             _list_tokens(campaign, as_json)
         elif revoke is not None:

@@ -149,6 +149,8 @@ def without_open_password(context: click.Context, parameter: click.Parameter, wh
     return where
 
 
+name_argument = click.argument("name", metavar="NAME | PROBLEM")
+"""Of a command that changes a campaign; a problem of several words is one argument."""
 tasks_argument = click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
 name_option = click.option("--name", help="The campaign's name; default: problem, method and depth.")
 _ledger_option = click.option(
