@@ -154,7 +154,7 @@ def _term(name: str, index: str, rest: list[tuple[str, str]]) -> Term:
         raise BadProblem(f"{name} {index[:LONGEST_WORD]} is a complete problem: leave the other words out")
     place, first = number(f"the index of {name}", index), OEIS[name].first
     if place < first:
-        raise BadProblem(f"{name} has no term {place}: it begins at {first}")
+        raise BadProblem(f"this program has no term {place} of {name}: it begins at {first}")
     return Term(OEIS[name], place)
 
 

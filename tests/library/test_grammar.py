@@ -71,7 +71,9 @@ def test_a_sequence_names_the_problems_whose_terms_it_has(name: str) -> None:
         assert Problem.parse(f"{name} {index}") == published.problem(index)
         assert langford.count(f"{name} {index}") == published.term(index)
         assert langford.count(f"{name}({index})", anyway=True) == published.term(index)
-    with pytest.raises(BadProblem, match=f"no term {published.first - 1}: it begins at {published.first}"):
+    with pytest.raises(
+        BadProblem, match=f"no term {published.first - 1} of {name}: it begins at {published.first}"
+    ):
         Problem.parse(f"{name}({published.first - 1})" if published.first else f"{name} -1")
 
 

@@ -292,6 +292,7 @@ BLOCKS = [
     Problem.langford(28),
     Problem.hooked_langford(32),
     Problem.from_differences(range(2, 42, 2)),
+    Problem.parse("32 holes 1"),
 ]
 
 

@@ -40,6 +40,7 @@ SETS = [
 MANY_ODD = Problem.from_differences(range(1, 64, 2))
 MANY_EVEN = Problem.from_differences(range(2, 42, 2))
 FOLDED = [*map(Problem.parse, ("skolem 4 fold 2", "5 fold 2", "skolem 7 fold 2", "3 fold 3"))]
+WIDE_HOLED = Problem.parse("28 holes 1")
 WIDE_FOLDED = Problem.parse("skolem 16 fold 2")
 
 
@@ -144,7 +145,10 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
 
 @pytest.mark.parametrize(
     "problem",
-    [Problem.langford(28), *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD, WIDE_FOLDED])],
+    [
+        Problem.langford(28),
+        *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD, WIDE_FOLDED, WIDE_HOLED]),
+    ],
     ids=str,
 )
 def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
@@ -300,7 +304,9 @@ def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int, version: str)
 @pytest.mark.gpu
 @pytest.mark.parametrize(
     ("problem", "version"),
-    by_version([(each,) for each in (*WIDE, WIDE_FOLDED, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN)]),
+    by_version(
+        [(each,) for each in (*WIDE, WIDE_FOLDED, WIDE_HOLED, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN)]
+    ),
     ids=str,
 )
 def test_blocks_of_wide_rows_on_the_gpu(problem: Problem, version: str) -> None:
