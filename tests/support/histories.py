@@ -110,6 +110,8 @@ class Histories(RuleBasedStateMachine):
         self.lies: dict[int, set[Machine]] = {}
         self.forged_imports: set[int] = set()
         self.voted: set[tuple[Machine, int]] = set()
+        self.delivered: set[Held] = set()
+        self.void: set[Held] = set()  # what was delivered for them is in question, and no vote when it is repeated
         self.failures = dict.fromkeys(range(TASKS), 0)
         self.open: dict[Lease, int] = {}
         self.workers: dict[Machine, str] = {}
@@ -202,7 +204,9 @@ class Histories(RuleBasedStateMachine):
         assert event is None or index in self.done
         assert event is not EventKind.CONFLICT or index in self.lied_about
         self.done.add(index)
-        self.voted.add((held.machine, index))
+        self.delivered.add(held)
+        if held not in self.void:
+            self.voted.add((held.machine, index))
         self.open.pop(held.lease, None)
         if event is not None:
             self.somebody_may_have_lost_trust()
@@ -244,9 +248,11 @@ class Histories(RuleBasedStateMachine):
         if by_host:
             host = list(self.workers)[number % len(self.workers)].host
             self.campaign.operator.question(worker=host)
+            self.void |= {held for held in self.delivered if held.machine.host == host}
             self.voted = {(machine, task) for machine, task in self.voted if machine.host != host}
         else:
             self.campaign.operator.question([index])
+            self.void |= {held for held in self.delivered if held.lease.index == index}
             self.voted = {(machine, task) for machine, task in self.voted if task != index}
         self.somebody_may_have_lost_trust()
 
