@@ -17,7 +17,6 @@ most |weight|·(2^32 − 1), and 2^32·(1 + SPREAD_BOUND) ≤ 2^63 − 2^32.
 
 from __future__ import annotations
 
-import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +48,7 @@ def zero_residues() -> Limbs:
 
 def to_int(limbs: Limbs) -> int:
     """The exact value of a carry-save number, carries spread or not."""
-    total = gmpy2.mpz(0)
+    total = 0
     for limb in limbs[::-1].tolist():
         total = (total << DIGIT_BITS) + limb
-    return int(total)
+    return total

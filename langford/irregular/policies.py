@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
+from gmpy2 import mpq
 
 from langford.irregular.arrays import Array, on_host
 
@@ -41,7 +42,8 @@ def longest(times: Array | None) -> int | float:
 
 def exact_sum(numbers: Array) -> Fraction:
     """Without rounding, so that it does not depend on the order of the numbers."""
-    return sum(map(Fraction, on_host(numbers).tolist()), Fraction(0))
+    total = sum(map(mpq, on_host(numbers).tolist()), mpq(0))
+    return Fraction(int(total.numerator), int(total.denominator))
 
 
 @dataclass(frozen=True)

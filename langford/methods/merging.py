@@ -62,11 +62,9 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         CheckFailed: a result fails its own checks, a task has two results, or the total is
             not the non-negative multiple that the symmetries force.
     """
-    import gmpy2
-
     tasks = len(plan.work)
     # A million results are not kept: each is checked and added as it comes.
-    seen, total, evaluated, zeros = bytearray(tasks), gmpy2.mpz(0), 0, set[int]()
+    seen, total, evaluated, zeros = bytearray(tasks), 0, 0, set[int]()
     for result in results:
         expectation = plan.expectation(result.index)
         expectation.check(result)
@@ -79,7 +77,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     missing = tasks - sum(seen)
     if missing:
         raise Incomplete(f"{portion(missing, len(plan.work), 'task')} no result yet; run them first")
-    arrangements, rest = map(int, divmod(total, plan.multiplier))
+    arrangements, rest = divmod(total, plan.multiplier)
     if rest or arrangements < 0:
         raise CheckFailed(
             f"the partial sums add up to {total}, which is not {plan.multiplier} times a count: "
