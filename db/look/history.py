@@ -37,7 +37,6 @@ class PastWorker:
     ended: float | None = None  # when it ended
     ending: str | None = None  # how it ended, a value of db.states.Ending
     distrusted: float | None = None  # when others found one of its results wrong
-    is_imported: bool = False  # whether it worked for another ledger, and is known from an export
 
 
 @dataclass(frozen=True)
@@ -151,4 +150,4 @@ def _workers(transaction: Transaction, ids: Sequence[str]) -> Iterator[PastWorke
     found = {row.id: row for row in transaction.execute(_SHOWN, workers=ids)}
     for row in map(found.__getitem__, ids):
         seen = row.kernels, row.started, row.last_seen, row.ended, row.ending, row.distrusted
-        yield PastWorker(row.id, Machine.of(row), *seen, is_imported=row.process == IMPORTED)
+        yield PastWorker(row.id, Machine.of(row), *seen)

@@ -50,7 +50,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         all_workers=len(machines),
         imported_workers=len(machines),
         hosts=frozenset(machine.host for machine in machines.values()),
-        workers=tuple(PastWorker(number, machine, is_imported=True) for number, machine in shown),
+        workers=tuple(PastWorker(number, machine) for number, machine in shown),
         events=None,
         event_counts={},
         conflicts=(),
