@@ -87,7 +87,6 @@ Examples:
 @click.option(
     "--roots", type=click.IntRange(1, 1_000_000), default=64, show_default=True, help="Number of searches."
 )
-@click.option("--edgefactor", type=click.IntRange(1, 1024), default=16, show_default=True, help="Edges per vertex.")
 @sample_seed_option(type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
 @click.option("--rows", type=click.IntRange(min=1), help="With --mpi: the largest number of rows of blocks.")

@@ -93,13 +93,13 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
 
 
 def bfs(
-    scale: int, roots: int, edgefactor: int, seed: int, with_mpi: bool, rows: int | None, device: str, as_json: bool
+    scale: int, roots: int, seed: int, with_mpi: bool, rows: int | None, device: str, as_json: bool
 ) -> ExitCode:
     if not with_mpi:
-        print_searches(graph500(scale, roots, edgefactor, seed, device), {"ranks": 1}, as_json)
+        print_searches(graph500(scale, roots, seed=seed, device=device), {"ranks": 1}, as_json)
         return ExitCode.DONE
     communicator = world()
-    outcome = searched_on_ranks(communicator, scale, roots, edgefactor, seed, device, rows)
+    outcome = searched_on_ranks(communicator, scale, roots, seed, device, rows)
     if outcome is None:
         return ExitCode.BAD_INPUT
     if communicator.rank == 0:
@@ -108,7 +108,7 @@ def bfs(
 
 
 def searched_on_ranks(
-    communicator: Intracomm, scale: int, roots: int, edgefactor: int, seed: int, device: str, rows: int | None
+    communicator: Intracomm, scale: int, roots: int, seed: int, device: str, rows: int | None
 ) -> tuple[Graph500, dict[str, Any]] | None:
     """Run the protocol on all ranks; every rank calls this.
 
@@ -124,7 +124,7 @@ def searched_on_ranks(
         return None
     try:
         with failing_together(communicator, but_for=(BadGraph, TooLarge)):
-            outcome = graph500_on_ranks(ranks, scale, roots, edgefactor, seed, sharing, gpu, rows)
+            outcome = graph500_on_ranks(ranks, scale, roots, seed=seed, ranks_here=sharing, gpu=gpu, most_rows=rows)
     except (BadGraph, TooLarge):
         ranks.close()
         if communicator.rank == 0:
