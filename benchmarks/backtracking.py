@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import langford
+from benchmarks.energy import Meter, of_gpu, of_processor
 from benchmarks.harness import Figure, Report, Table, parser_of, require_published, run, timed
 from langford.devices import Cuda
 from langford.kernels.gpu.runtime import device_name
@@ -45,8 +46,8 @@ THESIS = {
 """Seconds on 258 (miller) and 40 (regular) K20X GPUs with their hosts' cores."""
 
 
-def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
-    """Seconds, nodes and share of the sub-tasks on the cores of a count with GPU 0 and all cores."""
+def with_gpu(method: str, problem: Problem, energy: Meter) -> tuple[float, int, float]:
+    """Seconds, nodes and share of the sub-tasks on the cores of a metered count with GPU 0 and all cores."""
     plan = langford.plan(problem, method, 1)
     settings = chosen_from(SearchSettings(), settings_of(GPU.name, method))
     gpu = EVALUATORS[method](plan, GPU.compiler, cores(), settings)
@@ -54,7 +55,8 @@ def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
     def count() -> Count:
         return merge(plan, [gpu.evaluate(index) for index in plan.largest_first()])
 
-    timing = timed(1, count)
+    with energy:
+        timing = timed(1, count)
     require_published(f"{problem} by {method}", timing.outcome.published, published(problem))
     return timing.median, timing.outcome.evaluated, gpu.on_cores / max(1, gpu.on_cores + gpu.on_gpu)
 
@@ -79,9 +81,9 @@ def nodes_per_second(method: str, problem: Problem, threads: int, seconds: float
     return nodes / (time.perf_counter() - start)
 
 
-def measure(table: Table, method: str, problem: Problem, sample_seconds: float) -> None:
+def measure(table: Table, method: str, problem: Problem, sample_seconds: float, energy: Meter) -> None:
     """Print one row of the table."""
-    seconds, nodes, share = with_gpu(method, problem)
+    seconds, nodes, share = with_gpu(method, problem, energy)
     rate = nodes_per_second(method, problem, cores(), sample_seconds)
     table.row(
         method,
@@ -93,23 +95,25 @@ def measure(table: Table, method: str, problem: Problem, sample_seconds: float) 
         Figure(100 * share, "{:.2g}%"),
         Figure(nodes / rate / seconds, "{:.0f}"),
         THESIS.get((method, problem.n), "") if problem.copies == 2 else "",
+        energy.figure,
     )
 
 
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print table 1.2, L(3,n), and L(4,24) where it is asked for."""
     report.note(f"{device_name(GPU.index)}, {cores()} cores")
+    energy = Meter([*of_gpu(), *of_processor()])
     table = report.table(
         "method", "problem", "nodes", "cores alone, s (projected)", "with GPU, s", "nodes/s", "sub-tasks on cores",
-        "times faster", "thesis, s",
+        "times faster", "thesis, s", energy.heading,
     )  # fmt: skip
-    with_gpu("miller", Problem.langford(14))  # buffers and tables are made once
+    with_gpu("miller", Problem.langford(14), energy)  # buffers and tables are made once
     sample_seconds = QUICK_SAMPLE_SECONDS if options.quick else SAMPLE_SECONDS
     for method, copies, n in TABLE + TRIPLES:
         if n <= QUICK_N or not options.quick:
-            measure(table, method, Problem.langford(n, copies), sample_seconds)
+            measure(table, method, Problem.langford(n, copies), sample_seconds, energy)
     if options.quartets:
-        measure(table, "miller", Problem.langford(24, 4), sample_seconds)
+        measure(table, "miller", Problem.langford(24, 4), sample_seconds, energy)
 
 
 if __name__ == "__main__":

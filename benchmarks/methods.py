@@ -20,6 +20,7 @@ import tempfile
 from dataclasses import dataclass
 
 import langford
+from benchmarks.energy import Meter, of_processor
 from benchmarks.harness import Figure, Report, Timing, parser_of, require_published, run, timed
 from langford.counting import count_tasks
 from langford.devices import CPU
@@ -85,11 +86,23 @@ def time_command(arguments: list[str], runs: int, cold: bool) -> float:
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print the table, the times of the command and the peak of memory."""
     report.note(f"{CPU.model}, Python {platform.python_version()}")
-    table = report.table("method", "problem", "cores", "median s", "min–max", "per second", "bar", "ratio")
+    energy = Meter(of_processor())
+    table = report.table(
+        "method",
+        "problem",
+        "cores",
+        "median s",
+        "min–max",
+        "per second",
+        "bar",
+        "ratio",
+        f"{energy.heading}, all runs",
+    )
     for row in ROWS:
         if options.quick and row.runs < SHORT:
             continue
-        timing = time_row(row, min(row.runs, QUICK_RUNS) if options.quick else row.runs)
+        with energy:
+            timing = time_row(row, min(row.runs, QUICK_RUNS) if options.quick else row.runs)
         table.row(
             row.method,
             row.problem,
@@ -99,6 +112,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
             Figure(timing.outcome.evaluated / timing.median, f"{{:.2g}} {METHODS[row.method].unit}"),
             f"{row.bar} s ({row.peer})" if row.bar else "–",
             Figure(row.bar / timing.median, "{:.1f}") if row.bar else "–",
+            energy.figure,
         )
     cold, warm = (1, 1) if options.quick else (3, 5)
     report.note(f"`langford count 12`, empty cache: {time_command(['count', '12'], cold, cold=True):.1f} s")

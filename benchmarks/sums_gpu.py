@@ -21,6 +21,7 @@ from random import Random
 from typing import Any
 
 import langford
+from benchmarks.energy import Meter, of_gpu
 from benchmarks.harness import Figure, Report, Table, parser_of, require_published, required, run
 from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.runtime import device_name
@@ -84,13 +85,14 @@ def measure(table: Table, problem: Problem, method: str, depth: int, drawn: int 
     gpu.evaluate(plan.largest_first()[-1])
     gpu.program.seconds()
     results, wall, whole = [], 0.0, 0.0
-    for size in sorted(set(plan.work.tolist())):
-        of_size = [task for task in plan.tasks if plan.work[task] == size]
-        count = len(of_size) if drawn is None else ceil(drawn * len(of_size) / len(plan.tasks))
-        start = time.perf_counter()
-        results += [gpu.evaluate(task) for task in Random(problem.n).sample(of_size, count)]
-        seconds = time.perf_counter() - start
-        wall, whole = wall + seconds, whole + seconds * len(of_size) / count
+    with Meter(of_gpu()) as energy:
+        for size in sorted(set(plan.work.tolist())):
+            of_size = [task for task in plan.tasks if plan.work[task] == size]
+            count = len(of_size) if drawn is None else ceil(drawn * len(of_size) / len(plan.tasks))
+            start = time.perf_counter()
+            results += [gpu.evaluate(task) for task in Random(problem.n).sample(of_size, count)]
+            seconds = time.perf_counter() - start
+            wall, whole = wall + seconds, whole + seconds * len(of_size) / count
     for result in results:
         plan.expectation(result.index).check(result)
     if drawn is None:
@@ -105,6 +107,7 @@ def measure(table: Table, problem: Problem, method: str, depth: int, drawn: int 
         Figure(wall, "{:.3f}"),
         Figure(products / wall, "{:.3g}"),
         Figure(whole, "{:,.4g}"),
+        energy.figure,
     )
 
 
@@ -130,8 +133,9 @@ def sums(method: str, report: Report, quick: bool) -> None:
     """The table of a method."""
     report.note(method)
     table = report.table(
-        "problem", "depth", "tasks", "kernel s", "wall s", "products/s", "whole problem, wall s", title=method
-    )
+        "problem", "depth", "tasks", "kernel s", "wall s", "products/s", "whole problem, wall s",
+        Meter(of_gpu()).heading, title=method,
+    )  # fmt: skip
     for problem, depth in [(QUICK, 4)] if quick else WHOLE[method]:
         measure(table, problem, method, depth, None)
     for problem, depth, drawn in [] if quick else DRAWN[method]:

@@ -15,6 +15,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks.catalogue import BENCHMARKS, FOLDER, Benchmark
+from benchmarks.energy import Meter, of_processor
 from benchmarks.harness import (
     NEEDS_MORE,
     Figure,
@@ -56,6 +57,28 @@ def test_a_timing_has_the_median_the_spread_and_the_last_outcome() -> None:
     assert timing.processor == pytest.approx((0.4, 0.1, 0.2))
     assert timing.median_processor == pytest.approx(0.2)
     assert timing.outcome == "c"
+
+
+def test_joules_are_those_of_all_packages_also_when_a_counter_begins_again(tmp_path: Path) -> None:
+    first, second, core = (tmp_path / f"intel-rapl:{zone}" for zone in ("0", "1", "0:0"))
+    for zone in (first, second, core):
+        zone.mkdir()
+        (zone / "name").write_text("package\n")
+        (zone / "max_energy_range_uj").write_text("100000000\n")
+        (zone / "energy_uj").write_text("99000000\n")
+    with Meter(of_processor(tmp_path)) as energy:
+        (first / "energy_uj").write_text("1000000\n")
+        (second / "energy_uj").write_text("99500000\n")
+        (core / "energy_uj").write_text("99900000\n")
+    assert energy.joules == 2.5
+    assert (str(energy.figure), energy.heading) == ("2.5", "joules (package, package)")
+
+
+def test_where_no_counter_can_be_read_nothing_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "intel-rapl:0" / "energy_uj").mkdir(parents=True)
+    with Meter(of_processor(tmp_path)) as energy:
+        pass
+    assert (energy.figure, energy.heading) == ("", "joules (no counter)")
 
 
 def test_a_warm_up_is_not_timed() -> None:
