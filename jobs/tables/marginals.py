@@ -13,7 +13,9 @@ from jobs.tables.entries import Entry, Row
 from jobs.verify.agreement import recomputing
 from langford.errors import BadProblem, CheckFailed
 from langford.problem import Problem
+from langford.problem.bounds import LISTED
 from langford.problem.recognition import require_no_condition
+from langford.words import some
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Marginals:
         require_no_condition(problem)
         labels = [problem.label(d) for d in problem.different]
         if label not in labels:
-            raise BadProblem(f"{problem} has no colour {label}: it has {', '.join(map(str, labels))}")
+            raise BadProblem(f"{problem} has no colour {label}: it has {some(labels, LISTED)}")
         if problem.fold > 1 or problem.n == 1:
             raise BadProblem(f"choose a problem with several colours, one of each difference, not {problem}")
         return cls(problem, problem.different[labels.index(label)])

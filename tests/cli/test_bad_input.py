@@ -80,6 +80,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("table near-skolem 5 missing 9", "choose a larger N"),
     ("table 5 defect two", "did you mean defect?"),
     ("table rosa 5 copies 3", "rosa is defined for pairs only"),
+    ("marginals 8 --colour 9", "it has 1, 2, 3, 4, 5, 6, 7, 8"),
+    ("marginals 8 --colour 8 --out m.csv", "end the file name in .svg"),
     ("table extended-rosa 60", "choose a smaller N"),
     ("table skolem 40 copies 3", " core years): choose a smaller N ("),
     ("table rosa 5 --json --format csv", "--json is a format too"),
