@@ -194,7 +194,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("recheck eight x", "separated by commas"),
     ("recheck eight --kernel absent", "no such result"),
     ("status nobody", "no campaign 'nobody'"),
-    ("status --watch --every 0", "0.1 seconds or more"),
     ("status http://127.0.0.1:{free}/eight other", "name the campaign once"),
     ("status --ledger absent.db", "there is no ledger"),
     ("status --ledger text", "ledger"),
@@ -332,7 +331,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     # addresses
     ("status one two", "there is no family 'one-two'"),
     ("status http://127.0.0.1:1/x --ledger l.db", "not both"),
-    ("status --every 2", "belongs to --watch"),
     ("status 127.0.0.1:9/eight", "write https://127.0.0.1:9/eight, or http://127.0.0.1:9/eight"),
     ("status http://127.0.0.1:{free}/farmed", "no answer from"),
     ("status http://farm.example/farmed", "without encryption"),

@@ -25,7 +25,7 @@ from tests.support.campaigns import new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
 from tests.support.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
-from tests.support.preloaded import Command, preloaded
+from tests.support.preloaded import Command, Preparation, preloaded
 
 
 @pytest.fixture
@@ -50,9 +50,15 @@ def token_file(farm: Farm, role: Role = Role.READER) -> str:
     return str(file)
 
 
+SOON: Preparation = (
+    "tests.support.preloaded:adapt",
+    {"values": {f"langford.cli.campaigns.status:{name}_SECONDS": 0.2 for name in ("LOG", "TERMINAL")}},
+)
+
+
 def watching(farm: Farm, *arguments: str) -> Command:
-    command = ["status", *arguments, "--watch"]
-    return preloaded().start(command, farm.folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command, pipe = ["status", *arguments, "--watch"], subprocess.PIPE
+    return preloaded().start(command, farm.folder, ENVIRONMENT, stdout=pipe, stderr=pipe, prepare=SOON)
 
 
 def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
@@ -117,8 +123,8 @@ def first_lines(process: Command, number: int) -> list[str]:
 
 
 def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
-    asked = [f"http://127.0.0.1:{farm.port}", "--token-file", token_file(farm), "--every", "0.3"]
-    with watching(farm, *asked) as log, watching(farm, NAME, "--every", "0.3", "--json") as documents:
+    asked = [f"http://127.0.0.1:{farm.port}", "--token-file", token_file(farm)]
+    with watching(farm, *asked) as log, watching(farm, NAME, "--json") as documents:
         before = {process: first_lines(process, 2) for process in (log, documents)}
         farm.finish(farm.work())
         for process in (log, documents):
@@ -140,7 +146,7 @@ def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
 @pytest.mark.exhaustive
 def test_watching_goes_on_while_the_server_is_away(long_farm: Farm) -> None:
     asked = [f"http://127.0.0.1:{long_farm.port}/{NAME}", "--token-file", token_file(long_farm)]
-    with watching(long_farm, *asked, "--every", "0.2") as process:
+    with watching(long_farm, *asked) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith(f"{NAME}: 0.0% of the work")
@@ -163,12 +169,13 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     environment = {key: value for key, value in ENVIRONMENT.items() if key not in ("COLUMNS", "NO_COLOR")}
     with os.fdopen(os.dup(terminal), "w") as end:
         process = preloaded().start(
-            ["status", NAME, "--watch", "--every", "0.2"],
+            ["status", NAME, "--watch"],
             long_farm.folder,
             {**environment, "TERM": "xterm"},
             end,
             end,
             start_new_session=True,
+            prepare=SOON,
             stdin=terminal,
         )
     with process:

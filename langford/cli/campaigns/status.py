@@ -22,7 +22,6 @@ from langford.cli.campaigns.opening import campaigns_meant
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside
 from langford.cli.options.groups import PROBLEM, problem_words
-from langford.cli.options.types import interval
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.progress import LOG_SECONDS, Terminal
@@ -52,12 +51,10 @@ campaigns are done, or at Ctrl-C, with exit code 0."""
 @problem_words(f"[{PROBLEM} | NAME | URL [NAME]]")
 @ledger_option
 @access_options
-@click.option("--watch", is_flag=True, help="Refresh the display; in a log, write one line for each campaign.")
 @click.option(
-    "--every",
-    type=interval,
-    metavar="TIME",
-    help="Time between refreshes, in seconds or like 1m, 0.1 s or more; default: 2 s on a terminal, 30 s in a log.",
+    "--watch",
+    is_flag=True,
+    help="Refresh the display every 2 s; in a log, write a line for each campaign every 30 s.",
 )
 @click.option(
     "--why",
@@ -72,7 +69,6 @@ def status(
     address: str,
     access: AccessOptions,
     watch: bool,
-    every: float | None,
     why: str | None,
     as_json: bool,
 ) -> None:
@@ -84,8 +80,6 @@ def status(
     is_remote = bool(words) and (has_scheme(words[0]) or lacks_scheme(words[0]))
     if why is not None and (is_remote or watch or not words):
         raise click.UsageError("--why explains one campaign of a ledger, once: name it, without --watch")
-    if every is not None and not watch:
-        raise click.UsageError("--every belongs to --watch")
     if is_remote:
         refuse_ledger_beside("a URL")
     with ExitStack() as stack:
@@ -110,7 +104,7 @@ def status(
         if why is not None:
             _explain(campaigns(), why, as_json)
         elif watch:
-            _watch(look, every, as_json)
+            _watch(look, as_json)
         elif as_json:
             display.print_json([document(overview) for overview in look()])
         else:
@@ -153,19 +147,19 @@ def _campaigns_of(server: RemoteServer, names: Sequence[str]) -> Callable[[], Se
     return lambda: [one]
 
 
-def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:
+def _watch(look: Callable[[], list[Overview]], as_json: bool) -> None:
     """Show what there is again and again, until all is done.  Ctrl-C ends it without an error."""
     if as_json or not sys.stdout.isatty():
         line = _json_line if as_json else line_of
         with suppress(KeyboardInterrupt):
-            for overviews in _looks(look, LOG_SECONDS if every is None else every):
+            for overviews in _looks(look, LOG_SECONDS):
                 _print([line(overview) for overview in overviews])
         return
     from langford.cli.output.screen import Screen
 
     overviews = []
     with suppress(KeyboardInterrupt), Screen() as screen:
-        for overviews in _looks(look, TERMINAL_SECONDS if every is None else every):
+        for overviews in _looks(look, TERMINAL_SECONDS):
             screen.show(lines_of(overviews, width_of_output()))
     _print(lines_of(overviews, width_of_output()))
 

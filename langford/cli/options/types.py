@@ -18,8 +18,6 @@ FORMS = "MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS, or 90m, 2h, 1d"
 """The forms of a time, besides a bare number of seconds."""
 MAX_SECONDS = 315_576_000.0
 """Ten years."""
-MIN_INTERVAL_SECONDS = 0.1
-"""A ledger or a server is asked up to ten times a second."""
 MAX_INTEGER = 10**9
 HOLES = (".", "·", "0")
 """How an empty place of an arrangement is written."""
@@ -60,14 +58,6 @@ def job_duration(text: str) -> float:
     if re.fullmatch(NUMBER, text, re.ASCII):
         raise click.BadParameter(f"write {text}m for minutes, or {text}s for seconds")
     return duration(text)
-
-
-def interval(text: str) -> float:
-    """The time between two requests: a duration of at least MIN_INTERVAL_SECONDS; raises BadParameter."""
-    seconds = duration(text)
-    if seconds < MIN_INTERVAL_SECONDS:
-        raise click.BadParameter(f"give {MIN_INTERVAL_SECONDS:g} seconds or more between two requests")
-    return seconds
 
 
 def device(text: str) -> str:
