@@ -104,6 +104,7 @@ def document(promise: Promise | None) -> dict[str, object]:
     said: dict[str, object] = {"promised": None if promise is None else promise.share, "promise": in_words(promise)}
     if promise is not None and promise.drawn:
         said |= {"drawn": promise.replication.drawn, "replicated": promise.replication.replicated}
+        said |= {name: value for name, value in (("draw", promise.draw), ("secret", promise.secret)) if value}
     return said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import signal
@@ -222,12 +223,15 @@ def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> Non
         assert 0 < waiting["tasks"]["recheck"] == drawn
     unconfirmed = json.loads(langford("result", name, "--unconfirmed", "--json").stdout)
     assert (unconfirmed["count"], unconfirmed["replicated"]) == ("108144", 0)
+    assert "secret" not in unconfirmed
     assert f"NOT CONFIRMED: 0 of {drawn}" in langford("result", name, "--unconfirmed").stdout
     assert json.loads(langford(*again, host="elsewhere").stdout)["count"] == "108144"
     [checked] = json.loads(langford("status", name, "--json").stdout)
     assert (checked["tasks"]["recheck"], checked["checked"]["confirmed"]) == (0, drawn)
     assert checked["checked"]["replicated"] == checked["checked"]["drawn"] == drawn
-    assert json.loads(langford("result", name, "--json").stdout)["replicated"] == drawn
+    result = json.loads(langford("result", name, "--json").stdout)
+    assert result["replicated"] == drawn
+    assert hashlib.sha256(result["secret"].encode()).hexdigest() == result["draw"]
     assert checked["tasks"] == {**waiting["tasks"], "recheck": 0}
 
 

@@ -183,7 +183,9 @@ def test_what_is_promised_is_said_in_words() -> None:
     assert in_words(replace(some, draw="")) == f"{in_words(some)}; which were drawn is only stated"  # by 1.x
     assert document(None) == {"promised": None, "promise": in_words(None)}
     assert document(NOTHING) == {"promised": 0.0, "promise": in_words(NOTHING)}
-    assert document(some) == {"promised": 0.5, "promise": in_words(some), "drawn": 6, "replicated": 4}
+    said = {"promised": 0.5, "promise": in_words(some), "drawn": 6, "replicated": 4, "draw": "0" * 64}
+    assert document(some) == said
+    assert document(replace(some, secret="s")) == {**said, "secret": "s"}
 
 
 def test_files_are_merged_as_their_promise_says(tmp_path: Path) -> None:
