@@ -104,7 +104,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run https://farm:8765/eight --ledger absent.db", "is the address of a task server, but a ledger"),
     ("confirm 12", "no campaign of L(2,12)"),
     ("result 12", "no campaign of L(2,12)"),
-    ("token 12", "no campaign '12'"),
+    ("token 12", "no campaign of L(2,12)"),
     ("run langford 7 --name 12", "12 means the problem L(2,12)"),
     ("run langford 7 --name rosa-5", "means the problem"),
     ("rename eight 12", "12 means the problem L(2,12)"),

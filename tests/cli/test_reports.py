@@ -217,7 +217,7 @@ def test_a_table_begins_with_the_columns_that_tell_most(folder: Path, question: 
     asked = QUESTIONS[question]
     leading = asked.leading.split()
     assert set(leading) <= set(asked.columns)
-    heading, *_ = call("query", question.replace("_", "-"), "--format", "table").stdout.splitlines()
+    heading, *_ = call("query", question, "--format", "table").stdout.splitlines()
     assert heading.split() == [*leading, *(name for name in asked.columns if name not in leading)]
 
 

@@ -35,20 +35,6 @@ def moment(text: str) -> float:
     return at
 
 
-class QuestionName(click.Choice[str]):
-    """The name of a view; written with hyphens it is the same."""
-
-    def __init__(self) -> None:
-        super().__init__(list(QUESTIONS))
-
-    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        """Raises UsageError with the list of all."""
-        name = value.replace("-", "_")
-        if name not in QUESTIONS:
-            raise click.UsageError(f"there is no view {value!r:.80}: choose {', '.join(QUESTIONS)}, or give --sql")
-        return name
-
-
 @click.command(
     epilog="""\b
 Examples:
@@ -62,7 +48,7 @@ Examples:
 Without VIEW, the views are listed.  Partial results and counts are decimal text in every
 format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
-@click.argument("question", required=False, type=QuestionName(), metavar="[VIEW]")
+@click.argument("question", required=False, type=click.Choice(list(QUESTIONS)), metavar="[VIEW]")
 @ledger_option
 @gathered(
     "filters",
