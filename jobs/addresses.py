@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
 from langford.errors import BadInput
@@ -75,3 +76,14 @@ def without_brackets(host: str) -> str:
     ('::1', 'farm')
     """
     return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
+def in_address(host: str) -> str:
+    """A host as an address has it.
+
+    >>> in_address("::1"), in_address("farm")
+    ('[::1]', 'farm')
+    """
+    with suppress(ValueError):
+        return f"[{host}]" if ipaddress.ip_address(host).version == 6 else host
+    return host

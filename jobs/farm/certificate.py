@@ -7,7 +7,6 @@ started again, also under more names.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -72,14 +71,3 @@ def names_in(chain: Path) -> list[str]:
         return []
     hosts = [*names.get_values_for_type(DNSName), *map(str, names.get_values_for_type(IPAddress))]
     return [host for host in hosts if not host.startswith("*")]
-
-
-def in_address(host: str) -> str:
-    """A host as an address has it.
-
-    >>> in_address("::1"), in_address("farm")
-    ('[::1]', 'farm')
-    """
-    with suppress(ValueError):
-        return f"[{host}]" if ipaddress.ip_address(host).version == 6 else host
-    return host

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.addresses import has_scheme, is_this_machine, server_parts
-from jobs.farm.certificate import certificates_of, in_address, names_in, own_certificate
+from jobs.addresses import has_scheme, in_address, is_this_machine, server_parts
+from jobs.farm.certificate import certificates_of, names_in, own_certificate
 
 OWN_CERTIFICATE = "langford-server.pem"
 

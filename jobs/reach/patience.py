@@ -35,8 +35,8 @@ class GivenUp(Away):
     """A call was abandoned, because there was a reason to stop and no answer."""
 
 
-class Limited(Away):
-    """A server answers, but this worker, its token or its address has had as much as it may have for now."""
+class Postponed(Away):
+    """A server answers that it may be asked again later."""
 
     def __init__(self, reason: str, seconds: float) -> None:
         """
@@ -48,17 +48,12 @@ class Limited(Away):
         self.seconds = seconds
 
 
-class Overloaded(Away):
+class Limited(Postponed):
+    """This worker, its token or its address has had as much as it may have for now."""
+
+
+class Overloaded(Postponed):
     """A server has no time now."""
-
-    def __init__(self, reason: str, seconds: float) -> None:
-        """
-        Args:
-            reason: for people.
-            seconds: until it may be asked again.
-        """
-        super().__init__(reason)
-        self.seconds = seconds
 
 
 class Backoff:
