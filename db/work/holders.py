@@ -87,11 +87,7 @@ _HELD = (
 )
 
 
-def holders_in_words(transaction: Transaction, token: str | None = None) -> str:
-    """Who holds leases, and how many, those with most first; "" if nobody does.
-
-    ``token``: only workers with this token (its digest).
-    """
-    names = presence.Names(transaction)
-    rows = [row for row in transaction.execute(_HELD) if token in (None, row.token)]
+def holders_in_words(transaction: Transaction) -> str:
+    """Who holds leases, and how many, those with most first; "" if nobody does."""
+    names, rows = presence.Names(transaction), transaction.execute(_HELD)
     return some([f"{row.leases:,} by {names.name(row.id, row.host, row.token)}" for row in rows], NAMED, "worker")
