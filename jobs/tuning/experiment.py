@@ -11,7 +11,6 @@ from itertools import chain
 from typing import Any
 
 from jobs.console import SILENT, Console
-from langford.devices import Cuda
 from langford.errors import CheckFailed
 from langford.machine.process import computing_threads
 from langford.methods import Method, Plan, merge
@@ -19,8 +18,6 @@ from langford.problem import Problem
 from langford.result import PartialResult
 from langford.words import several
 
-GPU = Cuda(0)
-"""The GPU on which experiments are made."""
 NOISE = 0.02
 """A relative difference of times that is not significant."""
 MAX_TRIAL_SECONDS = 5.0

@@ -36,6 +36,7 @@ THREADS_PER_MULTIPROCESSOR = (512, 1024, 1536, 2048, 4096)
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 GODFREY_THREADS = (32, 64, 128, 256)
 BLOCKS = (1, 2, 3, 4, 6, 8, 12)
+MOST_DEPTHS = 5
 DEPTHS = (10, 12, 14)
 GODFREY_SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 NECKLACE_THREADS = (384, 512, 640, 768, 896)
@@ -54,17 +55,22 @@ class Bench:
         settings: SearchSettings,
         watch: Stopwatch,
     ) -> None:
-        plan = find_method(method, problem).plan(problem, 1)
-        assert isinstance(plan, BacktrackingPlan)
-        self.plan = plan
+        self._method, self._problem = find_method(method, problem), problem
+        self.plan = self.at(1)
         self.settings, self.cores = settings, cores
         self._compiler, self._watch = compiler, watch
+
+    def at(self, depth: int) -> BacktrackingPlan:
+        """The plan of another depth."""
+        plan = self._method.plan(self._problem, depth)
+        assert isinstance(plan, BacktrackingPlan)
+        return plan
 
     def trial(self, x: float, plan: BacktrackingPlan | None = None, **changes: Any) -> Trial:
         """Count with some settings changed; ``x``: position on the axis of the experiment."""
         plan = plan or self.plan
         gpu = on_gpu(plan, self._compiler, self.cores, replace(self.settings, **changes))
-        label = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
+        label = ", ".join(f"{name} {value}" for name, value in changes.items()) or f"depth {plan.depth}"
         seconds = self._watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.largest_first()))
         total = max(1, gpu.on_gpu + gpu.on_cores)
         note = f"{gpu.program.registers} registers, {percent(gpu.on_cores / total)} of the sub-tasks on cores"
@@ -86,7 +92,7 @@ def on_gpu(
 
 
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
-    """Yield the experiments: colours per lane, launch, schedule, streams, cores and share.
+    """Yield the experiments: colours per lane, task depth, launch, schedule, streams, cores and share.
 
     At the end ``bench.settings`` are the fastest.
     """
@@ -97,6 +103,11 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     axis, shows = "r, colours placed by a lane", "r and registers, section 1.2.4"
     curves = {method: [bench.trial(r, lane_colours=r) for r in candidates]}
     yield bench.adopt(Experiment("lane-colours", title, axis, curves, shows))
+    deeper = range(1, max(2, plan.problem.n - (bench.settings.lane_colours or usual)))
+    by_depth = (bench.trial(p, bench.at(p)) for p in deeper[:MOST_DEPTHS])
+    axis, shows = "p, colours placed by the server", "p, with r fixed, section 1.2.4"
+    yield Experiment("depth", title, axis, {method: until_slow(by_depth)}, shows)
+    shows = "r and registers, section 1.2.4"
     if isinstance(plan, RegularPlan):
         test_free = (
             bench.trial(r, RegularPlan(plan.method, plan.problem, plan.depth, r))
@@ -188,6 +199,7 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
     curves = {
         f"depth {depth}": until_slow(bench.shared(bench.plan(depth), share) for share in GODFREY_SHARES)
         for depth in DEPTHS
+        if depth in find_method("godfrey", bench.problem).depths(bench.problem)
     }
     yield Experiment("share", title, "share of the tasks for the cores", curves, "figure 1.14")
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from jobs.console import Console
-from jobs.tuning.experiment import GPU, Experiment, Stopwatch, on_cores
+from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
-from langford.devices import CPU
+from langford.devices import CPU, Cuda, Host
 from langford.errors import NotInstalled
 from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.cores import cores
@@ -31,9 +31,9 @@ CORE_SECONDS = 10.0
 
 
 def experiments(
-    problem: Problem, method: Method, repetitions: int, console: Console, save: bool
+    problem: Problem, method: Method, repetitions: int, console: Console, save: bool, device: Cuda | Host
 ) -> Iterator[tuple[str, Experiment]]:
-    """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
+    """Yield (device, experiment): those on the cores, then those with the kernels of the GPU, if it is there.
 
     On the cores a smaller problem is counted if this one would take long there.
 
@@ -42,34 +42,41 @@ def experiments(
         method: whose settings are tried.
         repetitions: of each count.
         console: gets the progress.
-        save: keep the best settings of the GPU in the profile.
+        save: keep the best settings of the GPU in the profile; those of a processor are never kept.
+        device: runs the kernels of the GPU.
 
-    Raises CheckFailed when two counts differ, NoHome or OSError.
+    Raises CheckFailed when two counts differ, NoCompiler, NoHome or OSError.
     """
     watch = Stopwatch(repetitions, console)
     smaller = for_cores(problem, method)
     for experiment in on_cores(smaller, method, cores(), watch if smaller == problem else watch.afresh()):
         yield CPU.kind, experiment
     try:
-        name = GPU.name
+        name = device.name
     except NoGpu as error:
         console.say(f"the experiments on a GPU are left out: {error}")
         return
-    compiler = GPU.compiler
+    compiler, emulated = device.compiler, device.kind == CPU.kind
+
+    def labelled(experiment: Experiment) -> tuple[str, Experiment]:
+        if not emulated:
+            return device.kind, experiment
+        return "host", replace(experiment, title=f"{experiment.title}, emulated on this processor")
+
     if method.name == "godfrey":
         sums = GodfreyBench(problem, compiler, cores(), GodfreyLaunch(), watch)
-        yield from ((GPU.kind, experiment) for experiment in godfrey_on_gpu(sums))
+        yield from map(labelled, godfrey_on_gpu(sums))
         best = asdict(sums.launch)
     elif method.name == "necklace":
         grid = necklace_on_gpu(problem, compiler, watch)
-        yield GPU.kind, grid
+        yield labelled(grid)
         best = {**grid.best.settings}
     else:
         bench = Bench(problem, method.name, compiler, cores(), SearchSettings(), watch)
-        yield from ((GPU.kind, experiment) for experiment in search_on_gpu(bench))
+        yield from map(labelled, search_on_gpu(bench))
         # How many colours a lane places depends on the problem, not on the machine.
         best = {setting: value for setting, value in asdict(bench.settings).items() if setting != "lane_colours"}
-    if save:
+    if save and not emulated:
         console.say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
 
 
@@ -94,6 +101,7 @@ def draw(experiment: Experiment, path: Path) -> None:
     try:
         import matplotlib
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
     except ImportError as error:
         raise NotInstalled(f"figures need matplotlib: {install('draw')}") from error
     figure = Figure(figsize=(7, 4.5), layout="constrained")
@@ -112,6 +120,8 @@ def draw(experiment: Experiment, path: Path) -> None:
     axes.plot([best.x], [best.seconds], label=f"fastest: {best.seconds:.3g} s", **ring)
     axes.set_title(experiment.title)
     axes.set_xlabel(experiment.x_label)
+    if all(float(trial.x).is_integer() for trial in experiment.trials):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("time of the whole count [s]")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from jobs.console import SILENT
 from jobs.tuning import gpu, session
 from jobs.tuning.experiment import Experiment, Stopwatch, Trial, until_slow
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
+from langford.devices import HOST
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import SearchSettings
@@ -38,7 +41,7 @@ def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> N
     bench = Bench(Problem.langford(7), method, host_program(), 2, start, Stopwatch(1))
     experiments = list(search_on_gpu(bench))
     names = [experiment.name for experiment in experiments]
-    assert names == ["lane-colours", "test-free", "grid", "schedule", "streams", "cores", "share"]
+    assert names == ["lane-colours", "depth", "test-free", "grid", "schedule", "streams", "cores", "share"]
     for experiment in experiments:
         for setting, value in experiment.best.settings.items():
             assert getattr(bench.settings, setting) == value
@@ -58,6 +61,28 @@ def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
     first, some, last = (trial.x for trial in share.trials)
     assert (first, last) == (0, 1)
     assert first < some < last
+
+
+@pytest.mark.exhaustive
+def test_figures_of_a_gpu_are_drawn_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, values in {"GODFREY_THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4, 40)}.items():
+        monkeypatch.setattr(gpu, name, values)
+    monkeypatch.setattr(session, "save_settings", lambda *_: pytest.fail("settings of an emulation are kept"))
+    method = METHODS["godfrey"]
+    found = session.experiments(Problem.langford(5), method, 1, SILENT, save=True, device=HOST)
+    drawn = [(device, each.name, each.shows) for device, each in found if device != "cpu"]
+    assert drawn == [("host", "grid", "figure 1.13"), ("host", "share", "figure 1.14")]
+
+
+def test_whole_numbers_have_whole_ticks(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    trials = [Trial(x, 100.0 * x) for x in (1, 2, 3)]
+    session.draw(Experiment("streams", "", "streams", {"miller": trials}), tmp_path / "streams.svg")
+    numbers = set(re.findall(r">([\d.]+)</text>", (tmp_path / "streams.svg").read_text()))
+    assert {"1", "2", "3"} < numbers
+    assert not any("." in number for number in numbers)
 
 
 @pytest.mark.exhaustive

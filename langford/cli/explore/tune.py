@@ -14,6 +14,7 @@ from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.progress import Terminal
 from langford.cli.output.tables import Column, table
+from langford.devices import Cuda, Host
 from langford.methods import find_method
 
 
@@ -32,6 +33,14 @@ Examples:
 )
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write the plots to this folder.")
 @click.option("--save/--no-save", default=True, help="Keep the best as this machine's settings (default: keep).")
+@click.option(
+    "--device",
+    "where",
+    type=click.Choice(["cuda", "host"]),
+    default="cuda",
+    show_default=True,
+    help="Where to run the kernels of the GPU; host: on this processor, for small N; nothing is kept.",
+)
 @json_option
 def tune(
     method_name: str,
@@ -39,6 +48,7 @@ def tune(
     repeat: int,
     out: Path | None,
     save: bool,
+    where: str,
     as_json: bool,
 ) -> None:
     """Count one problem with many settings, and keep the fastest.
@@ -51,7 +61,8 @@ def tune(
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []
-    for device, experiment in experiments(problem, find_method(method_name, problem), repeat, Terminal(), save):
+    method, gpu = find_method(method_name, problem), Host() if where == "host" else Cuda()
+    for device, experiment in experiments(problem, method, repeat, Terminal(), save, gpu):
         documents.append({"device": device, **experiment.document()})
         if not as_json:
             _print(experiment)
