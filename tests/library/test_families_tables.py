@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,10 @@ def test_tables_of_holes_and_of_missing_differences_agree_with_others() -> None:
     assert {n: number for (n, missing), number in starters.items() if missing == n} == {
         n: number for (n,), number in table_of("even-starter").items() if (n, n) in starters
     }
+    by_divisor: dict[tuple[int, int], set[int]] = {}
+    for (n, missing), number in starters.items():
+        by_divisor.setdefault((n, gcd(missing, 2 * n)), set()).add(number)
+    assert all(len(numbers) == 1 for numbers in by_divisor.values())
     assert all(rosa[n, n] == table_of("rosa")[n - 1,] for n in range(2, max(n for n, _ in rosa) + 1))
 
 
