@@ -56,7 +56,7 @@ def experiments(
     except NoGpu as error:
         console.say(f"the experiments on a GPU are left out: {error}")
         return
-    compiler, emulated = device.compiler, device.kind == CPU.kind
+    compiler, emulated = device.compiler, isinstance(device, Host)
 
     def labelled(experiment: Experiment) -> tuple[str, Experiment]:
         if not emulated:

@@ -17,6 +17,9 @@ from langford.cli.output.tables import Column, table
 from langford.devices import Cuda, Host
 from langford.methods import find_method
 
+RUN_KERNELS: dict[str, Cuda | Host] = {"cuda": Cuda(), "host": Host()}
+"""What can run the kernels of a GPU."""
+
 
 @click.command(
     epilog="""\b
@@ -36,7 +39,7 @@ Examples:
 @click.option(
     "--device",
     "where",
-    type=click.Choice(["cuda", "host"]),
+    type=click.Choice(list(RUN_KERNELS)),
     default="cuda",
     show_default=True,
     help="Where to run the kernels of the GPU; host: on this processor, for small N; nothing is kept.",
@@ -61,8 +64,8 @@ def tune(
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []
-    method, gpu = find_method(method_name, problem), Host() if where == "host" else Cuda()
-    for device, experiment in experiments(problem, method, repeat, Terminal(), save, gpu):
+    method = find_method(method_name, problem)
+    for device, experiment in experiments(problem, method, repeat, Terminal(), save, RUN_KERNELS[where]):
         documents.append({"device": device, **experiment.document()})
         if not as_json:
             _print(experiment)
