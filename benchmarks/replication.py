@@ -52,6 +52,7 @@ def enrolled(ledger: Ledger, host: str) -> str:
 def found(ledger: Ledger, share: float, lies: int) -> float:
     """The share of a liar's results that is found in one campaign."""
     campaign = ledger.create_campaign(uuid.uuid4().hex, KEY, [1.0] * lies)
+    campaign.plan = plan_of(KEY)  # of which these are the first tasks
     campaign.operator.raise_share(share)
     deliver(campaign, enrolled(ledger, f"liar-{uuid.uuid4()}"), lies=True)
     for honest in ("honest-1", "honest-2", "honest-1"):

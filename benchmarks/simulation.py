@@ -19,17 +19,17 @@ import itertools
 import math
 import random
 import tempfile
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, func, select
 from sqlalchemy.ext.compiler import compiles
 
 from benchmarks.harness import Figure, Report, parser_of, run, timed
 from db import Delivery, Lease, Ledger
 from db.schema.dialects import Now
+from db.schema.models import Attempt
 from db.states import EventKind, Outcome
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -88,8 +88,13 @@ class Simulation:
         self.order = itertools.count()
         self.done = 0
         self.useful = self.lost = self.confirming = self.offered = 0.0
-        self.outcomes: Counter[str] = Counter()
         self.free_since: dict[int, float] = {}
+
+    def attempts(self) -> dict[str, int]:
+        """How many there were, by outcome."""
+        with self.campaign.reading() as transaction:
+            rows = transaction.execute(select(Attempt.outcome, func.count()).group_by(Attempt.outcome)).all()
+        return {str(outcome): number for outcome, number in rows}
 
     def _give_clock(self, connection: Any, record: Any) -> None:
         connection.create_function("simulated_clock", 0, lambda: self.now)
@@ -180,7 +185,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
         for number in options.nodes or (QUICK_NODES if options.quick else NODES):
             it = Simulation(Path(folder), tasks, number, seed=28)
             real = timed(1, it.run).median
-            attempts = it.campaign.reader.overview().attempts
+            attempts = it.attempts()
             assert attempts["done"] == tasks
             workers = it.offered / it.now
             table.row(
