@@ -90,6 +90,9 @@ class WorkerCampaign:
     def overview(self) -> Overview:
         return self.operator.reader.overview()
 
+    def why(self, task: int | None = None) -> list[str]:
+        return self.operator.reader.why(task)
+
     def expire_the_dead(self) -> None:
         self.operator.expire_the_dead()
 

@@ -29,6 +29,9 @@ class Campaign(Protocol):
     def overview(self) -> Overview:
         """Its speed, time left, workers and warnings."""
 
+    def why(self, task: int | None = None) -> list[str]:
+        """What a task waits for; of None: why each worker that is present has none.  Raises BadInput."""
+
     def enrol(self, identity: Identity) -> float | None:
         """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown.
 

@@ -97,6 +97,12 @@ class RemoteCampaign:
     def overview(self) -> Overview:
         return self._requests.get(Overview, self._address, "/status")
 
+    def why(self, task: int | None = None) -> list[str]:
+        try:
+            return self._requests.get(list[str], self._address, "/why" if task is None else f"/why?task={task}")
+        except RequestRefused as error:
+            raise BadInput(f"the server has no answer: {error}") from error
+
     def enrol(self, identity: Identity) -> float | None:
         try:
             return self._post(wire.ENROL, identity).pace

@@ -82,6 +82,8 @@ def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
     assert [worker["ending"] for worker in here["workers"]] == ["finished"] * 2
     for worker in farm.workers():
         assert worker.id not in langford(*asked, "--json").stdout
+    for why in (["--why"], ["--why", "3"]):
+        assert langford(*asked, *why).stdout == langford("status", NAME, *why).stdout
 
 
 def test_what_a_token_opens(idle_farm: Farm, langford: Run) -> None:

@@ -95,6 +95,11 @@ def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Brow
         expect(page.locator("#agrees")).to_have_text("as published")
         expect(page.locator("#eta")).to_have_text("Done")
         expect(page.locator("#share")).to_have_text("100.00")
+        page.get_by_text("Why do they wait?").click()
+        expect(page.locator("#why li")).to_have_text(["no worker that is present is without tasks"])
+        page.get_by_label("Task", exact=True).fill("0")
+        page.keyboard.press("Enter")
+        expect(page.locator("#why li")).to_have_text(re.compile("^done by .*, not drawn$"))
         watching.picture("real-done")
         assert watching.fits()
         assert watching.errors == []

@@ -17,6 +17,7 @@ from db.messages import converted
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.guard.bodies import RESULTS
+from langford.errors import BadInput
 from tests.support.asgi import Served
 from tests.support.campaigns import shown_by, true_deliveries
 
@@ -73,6 +74,18 @@ def test_a_route_wants_its_role(farm: Served) -> None:
         for own in Role:
             allowed = own.includes(Role(role))
             assert (farm.ask(method, path, own).status_code != 403) == allowed, (path, own)
+
+
+def test_a_reader_asks_a_server_what_a_task_waits_for(farm: Served) -> None:
+    remote = farm.remote()
+    assert remote.why(0) == farm.campaign.reader.why(0)
+    assert remote.why() == farm.campaign.reader.why()
+    with pytest.raises(BadInput, match="has no task 1000000"):
+        remote.why(1_000_000)
+    for wrong in ("x", "-1", "1" * 10, "1.0", "%D9%A3"):
+        answer = farm.ask("GET", f"/campaigns/NAME/why?task={wrong}", Role.READER)
+        assert answer.status_code == 400, wrong
+        assert "the number of a task" in answer.json()["error"]
 
 
 def test_the_statuses_are_those_of_the_server() -> None:

@@ -61,7 +61,9 @@ class Bridge(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         headers = self._left(request.headers)
-        answer = self._client.request(request.method, request.url.path, headers=headers, content=request.read())
+        answer = self._client.request(
+            request.method, request.url.raw_path.decode(), headers=headers, content=request.read()
+        )
         content = httpx.ByteStream(answer.content)
         return httpx.Response(answer.status_code, headers=self._left(answer.headers), stream=content)
 

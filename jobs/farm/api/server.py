@@ -13,6 +13,7 @@ the dashboard, see :mod:`jobs.farm.dashboard.pages`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,9 +53,10 @@ from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
 from jobs.farm.guard.shares import NoTime
 from jobs.reach.wire import HEADER, RENEW, SPOKEN, Done, OtherVersion, require_understood
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 
 T = TypeVar("T")
+NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 PRIVATE = {"Cache-Control": "no-store", HEADER: str(SPOKEN)}
 
 
@@ -72,6 +74,7 @@ class Forbidden(LangfordError):
 
 REFUSALS: Mapping[type[Exception], Refusal] = {
     BadMessage: Refusal(400),
+    BadInput: Refusal(400),
     ClientDisconnect: Refusal(400),  # the client does not receive it, but it is counted
     NoToken: Refusal(401, {"WWW-Authenticate": "Bearer"}),
     Forbidden: Refusal(403),
@@ -150,6 +153,7 @@ class Endpoints:
             Route("/campaigns", self.listed, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
+            Route("/campaigns/{name}/why", self.why, methods=["GET"]),
             Route("/health", self.health, methods=["GET"]),
         ]
         return [*routes, *[Route(route.path, OtherMethods(route.methods or ())) for route in routes]]
@@ -184,6 +188,15 @@ class Endpoints:
         """Some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER, _both)
         return _private(await self.access.read(request, self.overviews.status, campaign.name))
+
+    async def why(self, request: Request) -> Response:
+        """What the task ``?task=N`` waits for; without it, why each worker that is present has none."""
+        campaign, _ = await self._authorized(request, Role.READER, _both)
+        asked = request.query_params.get("task", "")
+        if asked and not NUMBER.fullmatch(asked):
+            raise BadInput("?task= takes the number of a task")
+        reasons = await self.access.read(request, campaign.reader.why, int(asked) if asked else None)
+        return JSONResponse(reasons, headers=PRIVATE)
 
     def _operation(self, answered: Answered[Any, Any]) -> Route:
         operation, bounds = answered.operation, answered.bounds

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-import db
 from db.look.overview.records import Overview
 from db.messages import document
 from jobs.addresses import has_scheme, lacks_scheme
@@ -78,8 +77,8 @@ def status(
     or http(s)://HOST:PORT/NAME, it asks the server instead of the ledger; a proxy may have it under a path.
     """
     is_remote = bool(words) and (has_scheme(words[0]) or lacks_scheme(words[0]))
-    if why is not None and (is_remote or watch or not words):
-        raise click.UsageError("--why explains one campaign of a ledger, once: name it, without --watch")
+    if why is not None and (watch or not words):
+        raise click.UsageError("--why explains one campaign, once: name it, without --watch")
     if is_remote:
         refuse_ledger_beside("a URL")
     with ExitStack() as stack:
@@ -116,8 +115,7 @@ def _explain(campaigns: Sequence[Campaign], why: str, as_json: bool) -> None:
     if why and not (why.isascii() and why.isdecimal() and len(why) < 10):
         raise click.UsageError(f"--why takes the number of a task, not {why!r:.40}: put it after the campaign")
     for campaign in campaigns:
-        assert isinstance(campaign, db.WorkerCampaign)
-        reasons = campaign.operator.reader.why(int(why) if why else None)
+        reasons = campaign.why(int(why) if why else None)
         if as_json:
             display.print_json(reasons)
         else:

@@ -1,7 +1,7 @@
 // The page of one campaign.
 
-import { follow } from "./connection.js";
-import { announce, byId, element, figure, keyed, timeElement, write, writeWords } from "./dom.js";
+import { ask, follow } from "./connection.js";
+import { announce, byId, element, figure, keyed, plain, timeElement, write, writeWords } from "./dom.js";
 import { duration, grouped, percent, quantity, since, time, timeLeft, whole } from "./words.js";
 import { Timeline } from "./timeline.js";
 import { Workers, state } from "./workers.js";
@@ -144,4 +144,15 @@ function log({ events }) {
   );
 }
 
+/** Why workers have no task, or what the task in the field waits for. */
+async function why() {
+  const task = byId("why-task").value.trim();
+  const path = `campaigns/${encodeURIComponent(name)}/why`;
+  const answer = await ask(task ? `${path}?task=${encodeURIComponent(task)}` : path);
+  const said = [answer?.body.error ?? answer?.body ?? "There is no answer now: ask again."].flat();
+  byId("why").replaceChildren(...said.map((reason) => element("li", {}, plain(reason))));
+}
+
+byId("why-details").addEventListener("toggle", () => byId("why-details").open && why());
+byId("why-task").addEventListener("change", why);
 follow(`campaigns/${encodeURIComponent(name)}/status`, show);

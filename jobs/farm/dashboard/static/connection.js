@@ -58,7 +58,7 @@ export async function ask(path) {
   const timer = setTimeout(() => silence.abort(), MAX_SILENCE);
   try {
     const answer = await fetch(new URL(path, ROOT), { cache: "no-store", signal: silence.signal });
-    if (answer.ok || answer.status === 401 || answer.status === 403) {
+    if (answer.ok || [400, 401, 403].includes(answer.status)) {
       return { status: answer.status, body: await answer.json() };
     }
   } catch {
