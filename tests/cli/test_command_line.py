@@ -211,9 +211,9 @@ def test_few_fruitful_walks_give_no_error(langford: Run) -> None:
 
 
 def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> None:
-    created = langford("create", "langford", "12", "--depth", "8", "--replicate", "0.3")
+    created = langford("create", "langford", "12", "--depth", "14", "--replicate", "0.3")  # of 198 tasks
     assert created.returncode == 0, created.stderr
-    name, again = "langford-12-polyphase-8", ["run", "langford", "12", "--depth", "8", "--json"]
+    name, again = "langford-12-polyphase-14", ["run", "langford", "12", "--depth", "14", "--json"]
     for _ in range(2):  # on one host alone it waits
         first = langford(*again)
         assert (first.returncode, json.loads(first.stdout)["count"]) == (3, None)
