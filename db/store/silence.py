@@ -15,7 +15,7 @@ Answer = Generator[Any, Any, Any]
 
 
 class Silence:
-    """That of one database: said once, until one of its connections has an answer that was late."""
+    """That of one database: said once, until no answer is late any more; a lost connection has none."""
 
     def __init__(self, where: str) -> None:
         """
@@ -41,7 +41,8 @@ class Silence:
                     self._late.add(id(answer))
                 wanted = answer.send(news)
         except StopIteration as end:
-            if id(answer) in self._late:
-                self._late.clear()
+            if self._late == {id(answer)}:
                 LOGGER.warning("the ledger %s has answered", self._where)
             return end.value
+        finally:
+            self._late.discard(id(answer))

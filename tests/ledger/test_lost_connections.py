@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.schema.models import Result
 from db.states import TaskState
+from db.store import silence
 from slurm.keeper import QueueKeeper
 from tests.support.campaigns import NAME, new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
@@ -256,6 +257,29 @@ def test_a_server_says_that_its_database_is_silent(
         wire.dropped = False
         server.wait_until(lambda: "has answered" in server.log)
         assert server.log.count("still waiting") == 1
+
+
+def test_a_silence_is_said_again_after_a_lost_connection(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(silence, "SILENT_SECONDS", -1.0)
+
+    def answer(ends: bool) -> Generator[str, None, None]:
+        yield "wanted"
+        if not ends:
+            raise OSError("lost")
+
+    def wait(watched: Generator[str, None, None]) -> None:
+        for _ in watched:
+            pass
+
+    waiting = silence.Silence("here").watching(wait)
+    for _ in range(2):
+        with pytest.raises(OSError, match="lost"):
+            waiting(answer(ends=False))
+    waiting(answer(ends=True))
+    said = ["no answer from the ledger here"] * 3 + ["the ledger here has answered"]
+    assert [record.getMessage().partition(" since")[0] for record in caplog.records] == said
 
 
 def test_errors_of_a_connection_say_what_they_are(wire: Wire) -> None:
