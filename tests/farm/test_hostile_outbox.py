@@ -200,13 +200,19 @@ def test_something_stands_where_a_result_is_to_be(machine: Machine, make: Make) 
     assert file.read_bytes().startswith(b"{")
 
 
-@pytest.mark.parametrize("content", [b"SQLite format 3\0", b"mine"])
-def test_a_file_where_a_result_is_to_be_is_not_replaced(machine: Machine, content: bytes) -> None:
-    """It is set apart as it is, and the result is on disk."""
+def with_a_file_in_the_way(machine: Machine, content: bytes) -> tuple[Outbox, Path]:
+    """An outbox, and a file where its result KEPT is to be."""
     outbox = machine.outbox()
     outbox.put(KEPT)
     [file] = outbox.folder.iterdir()
     file.write_bytes(content)
+    return outbox, file
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\0", b"mine"])
+def test_a_file_where_a_result_is_to_be_is_not_replaced(machine: Machine, content: bytes) -> None:
+    """It is set apart as it is, and the result is on disk."""
+    outbox, file = with_a_file_in_the_way(machine, content)
     assert outbox.put(KEPT)
     assert outbox.waiting() == [KEPT]
     assert len(machine.said) == 1
@@ -217,10 +223,7 @@ def test_a_file_where_a_result_is_to_be_is_not_replaced(machine: Machine, conten
 @pytest.mark.parametrize("content", [b"SQLite format 3\0", b"mine"])
 def test_a_file_that_cannot_be_set_apart_is_not_replaced(machine: Machine, content: bytes) -> None:
     """That ends no worker: the result stays in memory."""
-    outbox = machine.outbox()
-    outbox.put(KEPT)
-    [file] = outbox.folder.iterdir()
-    file.write_bytes(content)
+    outbox, file = with_a_file_in_the_way(machine, content)
     (machine.root / "quarantine").write_text("no folder")
     assert not outbox.put(KEPT)
     assert outbox.waiting() == []
