@@ -10,11 +10,10 @@ import click
 from jobs.tables.entries import Row
 from jobs.tables.marginals import Marginals
 from langford import drawing
-from langford.cli.campaigns.table import counted
-from langford.cli.options.common import format_option, json_option, ledger_option, yes_option
-from langford.cli.options.groups import ComputeOptions, ProblemOptions, compute_options, problem_options
+from langford.cli.campaigns.table import CountingOptions, counted, counting_options
+from langford.cli.options.common import format_option
+from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display, formats
-from langford.cli.output.how_long import dry_run_option
 from langford.cli.output.tables import Sheet
 from langford.machine.durable import replace_file
 from langford.machine.outputs import require_replaceable
@@ -42,22 +41,14 @@ The same command resumes, even after being killed."""
     metavar="FILE",
     help="Also draw bars to this .svg file.",
 )
-@yes_option
-@ledger_option
-@compute_options
-@dry_run_option
-@json_option
+@counting_options
 def marginals(
     chosen: ProblemOptions,
     colour: int,
     confirm: bool,
     form: str | None,
     out: Path | None,
-    yes: bool,
-    address: str,
-    computing: ComputeOptions,
-    dry_run: bool,
-    as_json: bool,
+    counting: CountingOptions,
 ) -> None:
     """Count in how many arrangements a colour begins at each place.
 
@@ -65,23 +56,13 @@ def marginals(
     places that are mirror images have one campaign.  All arrangements are counted too, and must be the sum.
     """
     problem = chosen.problem()
-    asked, wanted_form = Marginals.of(problem, colour), formats.chosen_format(form, as_json) or "table"
+    asked, wanted_form = Marginals.of(problem, colour), formats.chosen_format(form, counting.as_json) or "table"
     if out is not None:
         if out.suffix.lower() != ".svg":
             raise click.UsageError(f"end the file name in .svg, not {out}")
         require_replaceable(out, drawing.PICTURE)
     named = f"colour {colour} of {problem}"
-    rows = counted(
-        asked.entries,
-        named,
-        lambda _: "choose a smaller problem",
-        confirm,
-        yes,
-        address,
-        computing,
-        dry_run,
-        as_json,
-    )
+    rows = counted(asked.entries, named, lambda _: "choose a smaller problem", confirm, counting)
     if rows is None:
         return
     total = asked.require_sum(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +39,22 @@ from langford.words import duration, several
 BFILE = "bfile"
 FORMATS = ("table", "expanded", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
+
+
+@dataclass(frozen=True)
+class CountingOptions:
+    """How the entries of a table are counted, or that they are not."""
+
+    yes: bool
+    address: str
+    computing: ComputeOptions
+    dry_run: bool
+    as_json: bool
+
+
+counting_options = gathered(
+    "counting", CountingOptions, yes_option, ledger_option, compute_options, dry_run_option, json_option
+)
 
 
 def family_of(words: tuple[str, ...], first: int | None, summed: bool) -> Family:
@@ -80,21 +97,13 @@ count is wrong, 128 + N stopped by signal N."""
     metavar="FILE",
     help="Write to this file: .csv, .json, or .txt for a b-file.",
 )
-@yes_option
-@ledger_option
-@compute_options
-@dry_run_option
-@json_option
+@counting_options
 def table(
     family: Family,
     confirm: bool,
     form: str | None,
     out: Path | None,
-    yes: bool,
-    address: str,
-    computing: ComputeOptions,
-    dry_run: bool,
-    as_json: bool,
+    counting: CountingOptions,
 ) -> None:
     """Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each entry is a campaign.
 
@@ -102,12 +111,12 @@ def table(
     the published one, or marked "none known".  Mirror images count once if every row of the table
     has a mirror; otherwise all arrangements count.
     """
-    chosen, wanted = _format(form, out, as_json), entries(family)
+    chosen, wanted = _format(form, out, counting.as_json), entries(family)
     if out is not None:
         require_replaceable(out, _form(Table(family, ()), chosen))
     named = f"table of {family.variant}"
     instead = partial(_instead, sequence=family.sequence is not None)
-    rows = counted(wanted, named, instead, confirm, yes, address, computing, dry_run, as_json)
+    rows = counted(wanted, named, instead, confirm, counting)
     if rows is None:
         return
     made = Table(family, rows)
@@ -119,25 +128,22 @@ def counted(
     named: str,
     instead: Callable[[TableForecast], str],
     confirm: bool,
-    yes: bool,
-    address: str,
-    computing: ComputeOptions,
-    dry_run: bool,
-    as_json: bool,
+    counting: CountingOptions,
 ) -> list[Row] | None:
     """The rows of the entries of a table, counted in a ledger; None: this was a dry run, which is printed.
 
     Ends the command where a signal or the limit of time comes first.
     """
+    address, computing = counting.address, counting.computing
     chosen_devices = computing.devices()
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
         forecast = TableForecast(wanted, chosen_devices, confirm, found)
         cost = Cost(_words(forecast), forecast.seconds, chosen_devices, partial(instead, forecast))
-        if dry_run:
-            DryRun(cost, None, place_of(found, address)).print(as_json)
+        if counting.dry_run:
+            DryRun(cost, None, place_of(found, address)).print(counting.as_json)
             return None
-    cost.require_consent(yes, computing.time_limit)
+    cost.require_consent(counting.yes, computing.time_limit)
     new = forecast.found < len(forecast.expected)
     display.say(f"{cost.what}, {cost.length}" if new else cost.what)
     line, stop = ProgressLine(named, forecast.seconds, len(forecast.expected)), StopSignals()
