@@ -74,7 +74,6 @@ class Forbidden(LangfordError):
 
 REFUSALS: Mapping[type[Exception], Refusal] = {
     BadMessage: Refusal(400),
-    BadInput: Refusal(400),
     ClientDisconnect: Refusal(400),  # the client does not receive it, but it is counted
     NoToken: Refusal(401, {"WWW-Authenticate": "Bearer"}),
     Forbidden: Refusal(403),
@@ -194,8 +193,11 @@ class Endpoints:
         campaign, _ = await self._authorized(request, Role.READER, _both)
         asked = request.query_params.get("task", "")
         if asked and not NUMBER.fullmatch(asked):
-            raise BadInput("?task= takes the number of a task")
-        reasons = await self.access.read(request, campaign.reader.why, int(asked) if asked else None)
+            raise BadMessage("?task= takes the number of a task")
+        try:
+            reasons = await self.access.read(request, campaign.reader.why, int(asked) if asked else None)
+        except BadInput as error:  # there is no such task
+            raise BadMessage(str(error)) from error
         return JSONResponse(reasons, headers=PRIVATE)
 
     def _operation(self, answered: Answered[Any, Any]) -> Route:
