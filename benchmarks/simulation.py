@@ -168,7 +168,7 @@ class Simulation:
         if it.lease is not None:
             self.lost += self.now - it.since
             if self.chance.random() < MANNERED_SHARE:
-                self.campaign.worker.release([it.lease], Outcome.PREEMPTED, "SIGTERM")
+                self.campaign.worker.end([it.lease], Outcome.PREEMPTED, "SIGTERM")
         self.offered += self.now - self.free_since.pop(node)
         it.worker = it.lease = None
         it.life += 1

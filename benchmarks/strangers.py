@@ -258,7 +258,7 @@ class Worker:
         seconds = time.perf_counter() - began
         answered()
         shown = [{"attempt": lease["attempt"], "nonce": lease["nonce"]} for lease in leases]
-        self.ask("releases", attempts=shown, outcome="released", note="")
+        self.ask("ends", attempts=shown, outcome="released", note="")
         return seconds
 
     def leases(self, seconds: float) -> list[float]:

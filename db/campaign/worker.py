@@ -28,7 +28,7 @@ from db.records import (
     NO_STEPS,
     CampaignInfo,
 )
-from db.states import Ending, Outcome
+from db.states import COMPLAINTS, Ending, Outcome
 from db.store.database import retried
 from db.store.transaction import Transaction
 from db.trust import (
@@ -229,54 +229,33 @@ class WorkerCampaign:
             return leases.renew(transaction, list(attempts), extended, min(seconds, longest), steps, computed)
 
     @retried
-    def release(
+    def end(
         self,
         credentials: Collection[Credential],
         outcome: Outcome = Outcome.RELEASED,
         note: str | None = None,
         computed: Mapping[int, float] = NO_SECONDS,
-    ) -> None:
-        """Return unfinished tasks to the queue; neither release nor preemption counts as a failure.
+    ) -> set[int]:
+        """End attempts without a result; returns those whose tasks were set aside, after too many failures.
 
         Args:
-            credentials: of their attempts.
-            outcome: released, or preempted.
+            credentials: of the attempts.
+            outcome: released or preempted: the tasks return to the queue, and this counts as no failure.  Failed:
+                the task itself did.  Died: the process that evaluated it did.
             note: why, for people; None: nothing to say.
             computed: see :meth:`renew`.
         """
         with self._changing_attempts() as transaction:
             tasks = owned.tasks(transaction, self.campaign.record, credentials)
             leases.note(transaction, {attempt: computed[attempt] for attempt in computed if attempt in tasks})
-            transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
-
-    def die(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
-        """Record that the process that evaluated a task died; returns whether the task was set aside.
-
-        Args:
-            credential: of the attempt.
-            reason: for people.
-            computed: for how many seconds the task was computed; None: unknown.
-        """
-        return self._complain(credential, Outcome.DIED, reason, computed)
-
-    def fail(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
-        """Record that the task itself failed; returns whether it was set aside, after too many failures.
-
-        Args:
-            credential: of the attempt.
-            reason: for people.
-            computed: see :meth:`die`.
-        """
-        return self._complain(credential, Outcome.FAILED, reason, computed)
-
-    @retried
-    def _complain(self, credential: Credential, outcome: Outcome, reason: str, computed: float | None) -> bool:
-        with self._changing_attempts() as transaction:
-            tasks = owned.tasks(transaction, self.campaign.record, [credential])
-            return any(
-                complaints.complain(transaction, attempt, index, outcome, reason, computed)
+            if outcome not in COMPLAINTS:
+                transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
+                return set()
+            return {
+                attempt
                 for attempt, index in tasks.items()
-            )
+                if complaints.complain(transaction, attempt, index, outcome, note)
+            }
 
     def pace(self, device_kind: str) -> float | None:
         """Seconds per unit of work at the slowest of the last results of a kind of device, see

@@ -15,7 +15,7 @@ from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import Transaction
 from db.trust import complaints, enrolment, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
-from db.work import catalogue, computations, owned, results, transitions
+from db.work import catalogue, computations, leases, owned, results, transitions
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation
@@ -159,8 +159,8 @@ def _record(
     for row, receipt in zip(judged, receipts, strict=True):
         attempt_id = row.delivery.attempt
         if row.fault is not None:
-            seconds = row.delivery.evaluation.seconds
-            complaints.complain(transaction, attempt_id, row.index, Outcome.FAILED, row.fault, seconds)
+            leases.note(transaction, {attempt_id: row.delivery.evaluation.seconds})
+            complaints.complain(transaction, attempt_id, row.index, Outcome.FAILED, row.fault)
             if most_refusals > 0:
                 transitions.record(transaction, EventKind.REFUSED, row.index, attempt_id, row.fault)
             most_refusals -= 1

@@ -19,7 +19,7 @@ from db.schema.declaring import aliased
 from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
-from db.work import leases, presence, transitions
+from db.work import presence, transitions
 from db.work.holders import NAMED
 from db.work.identities import are_same, identity, is_same
 from db.work.transitions import CHOSEN
@@ -29,16 +29,12 @@ LIES = 3
 """Tasks at which a voter complained, and which others completed, after which it has no say."""
 
 
-def complain(
-    transaction: Transaction, attempt: int, index: int, outcome: Outcome, reason: str, computed: float | None
-) -> bool:
+def complain(transaction: Transaction, attempt: int, index: int, outcome: Outcome, note: str | None) -> bool:
     """Record that an attempt failed, or that its process died; returns whether the task was set aside.
 
     A task that is done stays done; if its result waits to be evaluated again, other workers do that.
     """
-    if computed is not None:
-        leases.note(transaction, {attempt: computed})
-    if not transitions.end(transaction, CHOSEN, outcome, reason, attempts=[attempt]):
+    if not transitions.end(transaction, CHOSEN, outcome, note, attempts=[attempt]):
         return False
     key = Task.campaign_id == CAMPAIGN, Task.task_index == index
     counter = Task.failures if outcome is Outcome.FAILED else Task.deaths

@@ -76,38 +76,20 @@ class Campaign(Protocol):
             computed: for how many seconds some of them were computed, by attempt; 0: it has not begun.
         """
 
-    def release(
+    def end(
         self,
         credentials: Collection[Credential],
         outcome: Outcome,
         note: str | None,
         computed: Mapping[int, float] = NO_SECONDS,
-    ) -> None:
-        """Give tasks back unfinished, which counts for no failure.
+    ) -> set[int]:
+        """End attempts without a result; returns those whose tasks were set aside, after too many failures.
 
         Args:
-            credentials: of their attempts.
-            outcome: released, or preempted.
+            credentials: of the attempts.
+            outcome: released or preempted, which counts as no failure; failed: the task did; died: its process did.
             note: why, for people; None: nothing to say.
             computed: see :meth:`renew`.
-        """
-
-    def fail(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
-        """Record that the task itself failed; returns whether it was set aside.
-
-        Args:
-            credential: of the attempt.
-            reason: for people.
-            computed: for how many seconds the task was computed; None: unknown.
-        """
-
-    def die(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
-        """Record that the process that evaluated a task died; returns whether the task was set aside.
-
-        Args:
-            credential: of the attempt.
-            reason: for people.
-            computed: for how many seconds the task was computed; None: unknown.
         """
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:

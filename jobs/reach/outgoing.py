@@ -10,8 +10,8 @@ from functools import partial
 
 from db import Delivery, Lease, Receipt
 from db.errors import Away
-from db.records import CampaignInfo
-from db.states import EventKind
+from db.records import NO_SECONDS, CampaignInfo
+from db.states import EventKind, Outcome
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console
 from jobs.reach.campaign import Campaign
@@ -28,11 +28,11 @@ MAX_RIDING = 100
 
 @dataclass(frozen=True, slots=True)
 class FailedTask:
-    """A task that failed or, if ``died``, ended its process."""
+    """A task that failed, or ended its process."""
 
     lease: Lease
+    outcome: Outcome
     reason: str
-    died: bool
     computed: float | None  # for how many seconds; None: unknown
 
 
@@ -172,9 +172,10 @@ class Outgoing:
             self._outbox.close()
 
     def _tell(self, failure: FailedTask) -> bool:
-        tell = self._campaign.die if failure.died else self._campaign.fail
+        attempt = failure.lease.attempt
+        computed = NO_SECONDS if failure.computed is None else {attempt: failure.computed}
         with suppress(RequestRefused):  # it would be refused again
-            return tell(failure.lease, failure.reason, failure.computed)
+            return attempt in self._campaign.end([failure.lease], failure.outcome, failure.reason, computed)
         return False
 
     def _waiting(self) -> list[Delivery]:

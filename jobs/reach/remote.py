@@ -144,23 +144,18 @@ class RemoteCampaign:
             running.update(self._post(wire.RENEW, request).running)
         return running
 
-    def release(
+    def end(
         self,
         credentials: Collection[Credential],
         outcome: Outcome,
         note: str | None,
         computed: Mapping[int, float] = NO_SECONDS,
-    ) -> None:
-        why = _storable(note or "end")
+    ) -> set[int]:
+        why, set_aside = _storable(note or "end"), set[int]()
         for attempts in _parts(credentials):
-            known = _of(attempts, computed)
-            self._post(wire.RELEASE, wire.Release(attempts=attempts, outcome=outcome, note=why, computed=known))
-
-    def fail(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
-        return self._post(wire.FAIL, _end(credential, reason, computed)).set_aside
-
-    def die(self, credential: Credential, reason: str, computed: float | None = None) -> bool:
-        return self._post(wire.DIE, _end(credential, reason, computed)).set_aside
+            request = wire.End(attempts=attempts, outcome=outcome, note=why, computed=_of(attempts, computed))
+            set_aside.update(self._post(wire.END, request).set_aside)
+        return set_aside
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         return self._of_each(deliveries, self._post(wire.DELIVER, self._results(deliveries)))
@@ -190,10 +185,6 @@ class RemoteCampaign:
 
     def _post(self, operation: Operation[Q, A], request: Q) -> A:
         return self._requests.post(operation.answer, self._address, operation.path, request)
-
-
-def _end(credential: Credential, reason: str, computed: float | None) -> wire.End:
-    return wire.End(credential.attempt, credential.nonce, reason=_storable(reason), computed=computed)
 
 
 def _of(attempts: Sequence[Credential], said: Mapping[int, N]) -> tuple[tuple[int, N], ...]:

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 from db.attempts import Credential, Delivery, Lease, Receipt
 from db.identity import Identity
 from db.messages import BadMessage, Count, Message, Moment, Real, Seconds, Text, Uuid
-from db.states import Ending, Outcome, Role
+from db.states import COMPLAINTS, Ending, Outcome, Role
 from langford.errors import LangfordError
 
 Q = TypeVar("Q")
@@ -27,6 +27,8 @@ A = TypeVar("A")
 MAX_AT_ONCE = 1_000
 MAX_HELD = 100_000
 MAX_CAMPAIGNS = 10_000
+GIVEN_UP = Outcome.RELEASED, Outcome.PREEMPTED, *COMPLAINTS
+"""How a worker may end an attempt without a result."""
 
 Several = Meta(max_length=MAX_AT_ONCE)
 
@@ -61,22 +63,19 @@ class Renewal(Message, frozen=True, kw_only=True):
     computed: Annotated[tuple[tuple[Count, Seconds], ...], Several] = ()  # and the seconds that it was computed
 
 
-class Release(Message, frozen=True, kw_only=True):
+class End(Message, frozen=True, kw_only=True):
+    """Attempts that bring no result, how they ended, and why."""
+
     attempts: Annotated[list[Credential], Several]
     outcome: Outcome
     note: Text
     computed: Annotated[tuple[tuple[Count, Seconds], ...], Several] = ()  # as in a renewal
 
     def __post_init__(self) -> None:
-        if self.outcome not in (Outcome.RELEASED, Outcome.PREEMPTED):
-            raise ValueError("outcome: an attempt is given back as released or preempted")
-
-
-class End(Credential, frozen=True, kw_only=True):
-    """An attempt that failed, or whose process died, and why."""
-
-    reason: Text
-    computed: Seconds | None = None  # for how long; None: unknown
+        if self.outcome not in GIVEN_UP:
+            raise ValueError(f"outcome: an attempt without a result ends as {', '.join(GIVEN_UP)}")
+        if self.outcome in COMPLAINTS and len(self.attempts) > 1:
+            raise ValueError("attempts: one task fails at a time")  # each is judged, while all others wait
 
 
 class Results(Message, frozen=True, kw_only=True):
@@ -111,9 +110,9 @@ class Running(Message, frozen=True, kw_only=True):
 
 
 class SetAside(Message, frozen=True, kw_only=True):
-    """Whether a task failed too often, and no worker gets it any more."""
+    """The attempts of tasks that failed too often, and that no worker gets any more."""
 
-    set_aside: bool
+    set_aside: Annotated[list[Count], Several]
 
 
 class Receipts(Message, frozen=True, kw_only=True):
@@ -177,9 +176,7 @@ ENROL = Operation("/workers", Role.WORKER, Identity, Pace)
 LEAVE = Operation("/departures", Role.WORKER, Departure, Done)
 LEASE = Operation("/leases", Role.WORKER, LeaseRequest, Leases)
 RENEW = Operation("/renewals", Role.WORKER, Renewal, Running)
-RELEASE = Operation("/releases", Role.WORKER, Release, Done)
-FAIL = Operation("/failures", Role.WORKER, End, SetAside)
-DIE = Operation("/deaths", Role.WORKER, End, SetAside)
+END = Operation("/ends", Role.WORKER, End, SetAside)
 DELIVER = Operation("/results", Role.WORKER, Results, Receipts)
 EXCHANGE = Operation("/exchanges", Role.WORKER, Exchange, Exchanged)
 RETRY = Operation("/retries", Role.ADMIN, dict[str, Any], Reopened)

@@ -226,7 +226,7 @@ class Run:
                 try:
                     pool.kill(token, reason)
                 except MachineFailed:
-                    self._source.die(self._leases.pop(token), reason, self._watch.seconds(token))
+                    self._source.complain(self._leases.pop(token), Outcome.DIED, reason, self._watch.seconds(token))
                     raise
 
     def _computed(self, leases: Mapping[int, Lease]) -> dict[int, float]:
@@ -241,7 +241,7 @@ class Run:
         for message in messages:
             if isinstance(message, Failed):
                 computed = self._watch.seconds(message.token)
-                self._source.fail(self._leases.pop(message.token), message.reason, computed)
+                self._source.complain(self._leases.pop(message.token), Outcome.FAILED, message.reason, computed)
             elif isinstance(message, Died):
                 self._release(message)
 
@@ -262,7 +262,7 @@ class Run:
         evaluated = {token: leases.pop(token) for token in message.tokens if token == message.evaluated}
         self._source.release(leases.values(), Outcome.PREEMPTED, message.reason, self._computed(leases))
         for token, lease in evaluated.items():
-            if self._source.die(lease, message.reason, self._watch.seconds(token)):
+            if self._source.complain(lease, Outcome.DIED, message.reason, self._watch.seconds(token)):
                 return  # it was the task, and no fault of this machine
         self._effort.died(message.reason)
 

@@ -181,26 +181,16 @@ class TaskSource:
         if not self._transport.is_remote:
             self._send()
 
-    def fail(self, lease: Lease, reason: str, computed: float | None = None) -> None:
-        """Note that the task itself failed; after some failures it is set aside.
+    def complain(self, lease: Lease, outcome: Outcome, reason: str, computed: float | None = None) -> bool:
+        """Note that a task failed, or that its process died; returns whether a task was set aside for that.
 
         Args:
             lease: of the task.
+            outcome: failed, or died.
             reason: for people.
             computed: for how many seconds it was evaluated; None: unknown.
         """
-        self._outgoing.fail(FailedTask(lease, reason, died=False, computed=computed))
-        self._report()
-
-    def die(self, lease: Lease, reason: str, computed: float | None = None) -> bool:
-        """Note that the process died that evaluated a task; returns whether a task was set aside for that.
-
-        Args:
-            lease: of the task.
-            reason: for people.
-            computed: see :meth:`fail`.
-        """
-        self._outgoing.fail(FailedTask(lease, reason, died=True, computed=computed))
+        self._outgoing.fail(FailedTask(lease, outcome, reason, computed))
         return self._report()
 
     def release(
@@ -214,10 +204,10 @@ class TaskSource:
 
         Args:
             leases: of the tasks.
-            outcome, note, computed: see :meth:`jobs.reach.campaign.Campaign.release`.
+            outcome, note, computed: see :meth:`jobs.reach.campaign.Campaign.end`.
         """
         given_back = list(leases)
-        self._ask(lambda: self._campaign.release(given_back, outcome, note, computed))
+        self._ask(lambda: self._campaign.end(given_back, outcome, note, computed))
 
     def attend(
         self, leases: Collection[Lease], steps: Mapping[int, int], computed: Mapping[int, float] = NO_SECONDS
@@ -354,7 +344,7 @@ class TaskSource:
             return any_set_aside
         for failure, is_set_aside in self._outgoing.report():
             index = failure.lease.index
-            if not failure.died:
+            if failure.outcome is Outcome.FAILED:
                 consequence = "is set aside" if is_set_aside else "will be tried again"
                 self._console.say(f"task {index} failed and {consequence}: {failure.reason}")
             elif is_set_aside:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from db.errors import Unreplicated
+from db.states import Outcome
 from db.store.revision import SCHEMA
 from jobs.doctor import examine
 from jobs.run.loop import RunReport
@@ -63,7 +64,7 @@ def test_the_document_of_a_new_campaign(tell: Tell, tmp_path: Path) -> None:
 
 def test_the_documents_of_tasks_set_aside(tell: Tell, campaign: Campaign) -> None:
     for _ in range(3):
-        campaign.worker.fail(campaign.worker.lease("a", 1, 60.0)[0], "it breaks")
+        campaign.worker.end(campaign.worker.lease("a", 1, 60.0), Outcome.FAILED, "it breaks")
     assert tell("retry", NAME) == {"campaign": NAME, "reopened": 1}
     assert tell("retry", NAME) == {"campaign": NAME, "reopened": 0}
 

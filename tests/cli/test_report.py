@@ -312,8 +312,8 @@ def troubled(ledger: Ledger) -> Campaign:
     campaign = new_campaign(ledger, "abcd")
     campaign.operator.raise_share(1.0)
     first, second, third = campaign.worker.lease("a", 3, HOUR)
-    campaign.worker.release([first], Outcome.PREEMPTED, "SIGTERM")
-    campaign.worker.fail(second, "it breaks")
+    campaign.worker.end([first], Outcome.PREEMPTED, "SIGTERM")
+    campaign.worker.end([second], Outcome.FAILED, "it breaks")
     deliver(campaign, third, forged(third.index))
     for worker in "bcdbcd":
         finish(campaign, worker)
@@ -356,7 +356,8 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     assert f"0 of {TASKS} tasks are done" in shown
     assert "There is no count to cite." in shown
     assert "Nothing has been computed yet" in shown
-    campaign.worker.fail(campaign.worker.lease("a", 1, HOUR)[0], "it breaks", 0.5)
+    [lease] = campaign.worker.lease("a", 1, HOUR)
+    campaign.worker.end([lease], Outcome.FAILED, "it breaks", {lease.attempt: 0.5})
     assert "time of all" in text_of(gathering.of_campaign(campaign))
     lease, _ = campaign.worker.lease("a", 2, HOUR)
     campaign.worker.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
@@ -613,7 +614,7 @@ def hostile(ledger: Ledger) -> Evidence:
             update(Worker).values(device_model=HOSTILE, slurm_job=HOSTILE[:40], device_kind=HOSTILE[:10])
         )
     lost, *leases = campaign.worker.lease("evil", TASKS, HOUR)
-    campaign.worker.fail(lost, HOSTILE * 50)
+    campaign.worker.end([lost], Outcome.FAILED, HOSTILE * 50)
     forms = [
         source(HOSTILE, device=f"cuda:0 {HOSTILE}", kernels=HOSTILE, numpy=HOSTILE),
         "[" * 3000,

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from db import Ledger
 from db.identity import Identity
+from db.states import Outcome
 from jobs.mpi.static import share
 from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
@@ -198,8 +199,8 @@ def test_a_task_that_took_three_devices_is_set_aside(
         ledger.enrol(other.worker_id, host, other.process)
         leases = campaign.worker.lease(other.worker_id, campaign.tasks, 600)
         [fatal] = [lease for lease in leases if lease.index == 30]
-        campaign.worker.die(fatal, "its device is lost")
-        campaign.worker.release([lease for lease in leases if lease is not fatal])
+        campaign.worker.end([fatal], Outcome.DIED, "its device is lost")
+        campaign.worker.end([lease for lease in leases if lease is not fatal])
     with monkeypatch.context() as variables:
         variables.setitem(ENVIRONMENT, "PYTHONPATH", planted(tmp_path / "planted", LOSING)["PYTHONPATH"])
         process = mpirun(2, "mpi", *LONG)

@@ -121,12 +121,12 @@ def test_a_worker_says_for_how_long_it_computed(
     campaign: Campaign, clock: MovableClock, run: Go, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With each renewal, of the task that hangs, and of the process that is killed for it."""
-    renew, die = Mock(wraps=campaign.worker.renew), Mock(wraps=campaign.worker.die)
+    renew, end = Mock(wraps=campaign.worker.renew), Mock(wraps=campaign.worker.end)
     monkeypatch.setattr(campaign.worker, "renew", renew)
-    monkeypatch.setattr(campaign.worker, "die", die)
+    monkeypatch.setattr(campaign.worker, "end", end)
     run(SlowPool(clock, {SICK: math.inf}))
-    [(lease, _, killed)] = [call.args for call in die.call_args_list]
-    assert killed == pytest.approx(PATIENCE, abs=2.0)
+    [([lease], _, _, computed)] = [call.args for call in end.call_args_list if call.args[1] is Outcome.DIED]
+    assert computed[lease.attempt] == pytest.approx(PATIENCE, abs=2.0)
     said = [call.args[3].get(lease.attempt) for call in renew.call_args_list]
     assert said[-1] == pytest.approx(LEASE_SECONDS / 4, abs=6.0)
 
@@ -154,7 +154,7 @@ def test_steps_that_are_not_known_are_not_named(
 def test_the_first_task_of_a_run_has_a_limit_from_the_speed_of_others(
     campaign: Campaign, clock: MovableClock, said: list[str], run: Go
 ) -> None:
-    campaign.worker.release([others_do_the_rest(campaign, 0.5)])
+    campaign.worker.end([others_do_the_rest(campaign, 0.5)])
     before = clock.monotonic()
     run(SlowPool(clock, {SICK: math.inf}))
     assert PATIENCE < clock.monotonic() - before < 2 * PATIENCE
@@ -299,7 +299,7 @@ def test_the_faster_of_record_and_probe_counts_for_the_first_task(
     """One result that took an hour, of a machine that slept, must not keep all others from starting."""
     [first, *others] = campaign.worker.lease("a", TASKS, HOUR)
     campaign.worker.deliver(true_deliveries([first], recorded))
-    campaign.worker.release(others)
+    campaign.worker.end(others)
     assert (run(slow(clock, 5.0), 30.0, probed).tasks_here > 0) == starts
 
 
@@ -311,11 +311,11 @@ def test_a_preempted_run_says_so_of_its_tasks_and_itself(
     signal: str, outcome: Outcome, ending: Ending, campaign: Campaign, clock: MovableClock, run: Go,
     console: KeptConsole, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    started, release = clock.monotonic(), Mock(wraps=campaign.worker.release)
+    started, end = clock.monotonic(), Mock(wraps=campaign.worker.end)
     monkeypatch.setattr(console, "stop_reason", lambda: signal if clock.monotonic() > started + 5 else None)
-    monkeypatch.setattr(campaign.worker, "release", release)
+    monkeypatch.setattr(campaign.worker, "end", end)
     assert run(slow(clock, 60.0)).stopped == signal
-    _, _, _, computed = release.call_args.args
+    _, _, _, computed = end.call_args.args
     first, *waiting = computed.values()
     assert (first, set(waiting)) == (pytest.approx(5.0, abs=1.0), {0.0})
     assert {*campaign.reader.overview().attempts} == {outcome}

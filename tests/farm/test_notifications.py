@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from db import Campaign, Ledger
+from db.states import Outcome
 from jobs.show.hooks import CommandHook, NotDelivered
 from jobs.show.notifications import Notifier
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
@@ -103,7 +104,7 @@ def test_stalls_are_told_once_each(campaign: Campaign) -> None:
     [held] = campaign.worker.lease("a", 1, HOUR)
     assert told.after(0) == []
     assert told.after(5000) == []  # someone works
-    campaign.worker.release([held])
+    campaign.worker.end([held])
     assert told.after(1) == []
     assert told.after(898) == []
     assert told.after(1) == ["stalled"]
@@ -119,7 +120,7 @@ def test_each_kind_of_event_is_told_once_by_a_process(campaign: Campaign) -> Non
     late = campaign.worker.lease("a", TASKS, -1.0)
     for _ in range(3):
         [lease] = campaign.worker.lease("b", 1, HOUR)
-        campaign.worker.fail(lease, "it breaks")
+        campaign.worker.end([lease], Outcome.FAILED, "it breaks")
     assert told.after(0) == ["set_aside"]
     assert told.hook.documents[0]["tasks"] == [lease.index]
     campaign.operator.reopen()

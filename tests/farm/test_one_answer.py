@@ -90,7 +90,7 @@ class Story:
             self.lease(worker, 1 + number % 4)
         elif what == "preempt":
             mine = [each for each in self.held if self.workers[each.attempt] == worker]
-            self.campaign.worker.release(mine, Outcome.PREEMPTED, "SIGTERM", self.say(mine, seconds))
+            self.campaign.worker.end(mine, Outcome.PREEMPTED, "SIGTERM", self.say(mine, seconds))
         elif what == "expire":
             self.clock.move(LEASE_SECONDS + 1)
             self.campaign.worker.lease(worker, 0, LEASE_SECONDS)
@@ -105,11 +105,11 @@ class Story:
         elif what == "renew what has not begun":
             self.campaign.worker.renew([lease], LEASE_SECONDS, computed=self.say([lease], 0.0))
         elif what == "fail":
-            self.campaign.worker.fail(lease, "boom", self.say([lease], seconds)[lease.attempt])
+            self.campaign.worker.end([lease], Outcome.FAILED, "boom", self.say([lease], seconds))
         elif what == "die":
-            self.campaign.worker.die(lease, "signal 9")
+            self.campaign.worker.end([lease], Outcome.DIED, "signal 9")
         elif what == "release without a word":
-            self.campaign.worker.release([lease])
+            self.campaign.worker.end([lease])
 
 
 HAPPENINGS = ["lease", "lease", "deliver", "deliver", "deliver without a beginning", "renew", "preempt", "expire"]
@@ -337,10 +337,10 @@ def test_a_late_a_failed_a_dead_and_a_preempted_one(kind: str) -> None:
         silent, *_ = made.lease("b", 1)
         made.clock.move(9.25)
         made.campaign.worker.renew([late], LEASE_SECONDS, computed=made.say([late], 4.0))
-        made.campaign.worker.fail(failed, "boom", made.say([failed], 2.0)[failed.attempt])
-        made.campaign.worker.die(dead, "signal 9")
+        made.campaign.worker.end([failed], Outcome.FAILED, "boom", made.say([failed], 2.0))
+        made.campaign.worker.end([dead], Outcome.DIED, "signal 9")
         said = made.say([taken], 7.0) | made.say(waiting, 0.0)
-        made.campaign.worker.release([taken, *waiting], Outcome.PREEMPTED, "SIGTERM", said)
+        made.campaign.worker.end([taken, *waiting], Outcome.PREEMPTED, "SIGTERM", said)
         made.happen("expire", "c", 0, 0.0)
         made.deliver(late, began_ago=100.0)
         require_one_answer(made, client)
@@ -369,6 +369,6 @@ def test_no_worker_computes_longer_than_it_holds_a_task() -> None:
         for passes, says in ((10.0, 4.0), (10.0, 1e9), (10.0, 3.0)):
             made.clock.move(passes)
             made.campaign.worker.renew([lease], LEASE_SECONDS, computed=made.say([lease], says))
-        made.campaign.worker.release([lease], Outcome.PREEMPTED)
+        made.campaign.worker.end([lease], Outcome.PREEMPTED)
         require_one_answer(made, client)
         assert made.campaign.reader.overview().lost["preempted"].seconds == close(20.0)

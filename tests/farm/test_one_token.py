@@ -20,7 +20,7 @@ from db.look.overview.records import WarningKind
 from db.messages import converted, document
 from db.records import TokenRecord
 from db.schema.models import Attempt, Event
-from db.states import EventKind, Role, TaskState
+from db.states import COMPLAINTS, EventKind, Outcome, Role, TaskState
 from db.trust import holding
 from db.trust.holding import COUNT_SECONDS
 from db.work.deadlines import UNKNOWN_SECONDS
@@ -93,9 +93,10 @@ class Bearers(Served):
         made = [] if steps is None else [[lease.attempt, steps] for lease in held]
         return self.post("/renewals", token, attempts=shown, seconds=86_400.0, steps=made).json()["running"]
 
-    def end(self, path: str, lease: Lease, token: str = LIAR) -> bool:
-        shown = shown_by(lease)
-        return bool(self.post(path, token, **shown, reason="boom").json()["set_aside"])
+    def end(self, outcome: Outcome, held: list[Lease], token: str = LIAR) -> bool:
+        """Whether a task is set aside for that."""
+        shown = [shown_by(lease) for lease in held]
+        return bool(self.post("/ends", token, attempts=shown, outcome=outcome, note="boom").json()["set_aside"])
 
     def deliver(self, held: list[Lease], token: str = HONEST, seconds: float = 0.5) -> None:
         done = [delivery(lease, PLAN.evaluate(lease.index), seconds) for lease in held]
@@ -346,8 +347,8 @@ def test_a_token_whose_many_leases_brought_nothing_waits_for_a_result(
         clock.move(HOUR / 2)
     assert kinds(farm) == []
     [lease, *others] = held
-    farm.end("/failures", lease)
-    farm.post("/releases", LIAR, attempts=[shown_by(each) for each in others], outcome="released", note="")
+    farm.end(Outcome.FAILED, [lease])
+    farm.end(Outcome.RELEASED, others)
     assert kinds(farm) == [WarningKind.TOKEN]
     clock.move(COUNT_SECONDS)
     refused = farm.ask_for_tasks("one")
@@ -453,28 +454,28 @@ def test_the_scheme_of_a_token_has_no_case(farm: Bearers, scheme: str, status: i
 
 
 @pytest.mark.parametrize(
-    ("farm", "path"),
-    [("sqlite", "/failures"), ("sqlite", "/deaths"), *exhaustive([("postgres", "/deaths")])],
+    ("farm", "outcome"),
+    [("sqlite", Outcome.FAILED), ("sqlite", Outcome.DIED), *exhaustive([("postgres", Outcome.DIED)])],
     indirect=["farm"],
 )
-def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, path: str) -> None:
+def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, outcome: Outcome) -> None:
     farm.enrol("good", HONEST)
     for number in range(4):
         worker = farm.enrol(f"liar-{number}")
         for _ in range(4):
-            assert not any(farm.end(path, lease) for lease in farm.lease(worker, count=3))
+            assert not any(farm.end(outcome, [lease]) for lease in farm.lease(worker, count=3))
     assert farm.work() == TASKS
     assert farm.campaign.reader.merged().published == COUNT
 
 
-@pytest.mark.parametrize("path", ["/failures", "/deaths"])
-def test_a_token_under_the_name_of_the_ledgers_machine_sets_nothing_aside(farm: Bearers, path: str) -> None:
+@pytest.mark.parametrize("outcome", COMPLAINTS)
+def test_a_token_under_the_name_of_the_ledgers_machine_sets_nothing_aside(farm: Bearers, outcome: Outcome) -> None:
     """Beside a run on that machine, which shows no token."""
     farm.ledger.enrol("run", "here", "1")
     assert len(farm.campaign.worker.lease("run", 1, HOUR)) == 1
     farm.enrol("one", host="here")
     for _ in range(5):
-        assert not any(farm.end(path, lease) for lease in farm.lease("one"))
+        assert not any(farm.end(outcome, [lease]) for lease in farm.lease("one"))
     assert farm.campaign.reader.standing().tasks.get(TaskState.SET_ASIDE) is None
     finished = 1
     while held := farm.campaign.worker.lease("run", TASKS, HOUR):
@@ -485,7 +486,8 @@ def test_a_token_under_the_name_of_the_ledgers_machine_sets_nothing_aside(farm: 
 @BOTH
 def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Bearers, clock: DatabaseClock) -> None:
     def complain() -> int:
-        return sum(farm.end("/failures", lease) for _ in range(3) for lease in farm.lease("liar-one", count=9))
+        held = (lease for _ in range(3) for lease in farm.lease("liar-one", count=9))
+        return sum(farm.end(Outcome.FAILED, [lease]) for lease in held)
 
     farm.enrol("liar-one")
     assert 0 < complain() <= TASKS
@@ -509,26 +511,26 @@ def test_a_voter_whose_tasks_others_complete_loses_its_say(
     farm.enrol("good", HONEST)
     tried = {lease.index: lease for lease in farm.lease("one", count=completed)}
     for lease in tried.values():
-        farm.end("/failures", lease)
+        farm.end(Outcome.FAILED, [lease])
     farm.deliver([lease for lease in farm.lease("good", HONEST, count=8) if lease.index in tried])
     clock.move(COUNT_SECONDS)
     first = farm.lease("one", count=1)
     for _ in range(2):
-        farm.end("/failures", first[0])
+        farm.end(Outcome.FAILED, [first[0]])
         first = farm.lease("one", count=1)
-    farm.end("/failures", first[0])
+    farm.end(Outcome.FAILED, [first[0]])
     [again] = farm.lease("two", OTHER, count=1)
     assert again.index == first[0].index
-    assert farm.end("/failures", again, OTHER) is has_say
+    assert farm.end(Outcome.FAILED, [again], OTHER) is has_say
 
 
 def fail_three_times(farm: Bearers, worker: str) -> bool:
     """Whether the task that a worker gets is set aside then."""
     for _ in range(2):
         [lease] = farm.lease(worker, count=1)
-        assert not farm.end("/failures", lease)
+        assert not farm.end(Outcome.FAILED, [lease])
     [lease] = farm.lease(worker, count=1)
-    return farm.end("/failures", lease)
+    return farm.end(Outcome.FAILED, [lease])
 
 
 @BOTH
@@ -552,8 +554,7 @@ def test_four_of_those_that_complained_are_named(farm: Bearers) -> None:
 
 
 def give_back(farm: Bearers, worker: str) -> None:
-    shown = [shown_by(lease) for lease in farm.lease(worker)]
-    farm.post("/releases", LIAR, attempts=shown, outcome="released", note="")
+    farm.end(Outcome.RELEASED, farm.lease(worker))
 
 
 def expire(farm: Bearers, worker: str) -> None:

@@ -263,9 +263,9 @@ def test_many_leases_are_renewed_and_released_in_batches(
         rows = connection.execute(select(Attempt.id, Attempt.seconds, Attempt.steps)).all()
     assert {row.seconds for row in rows} == {500}
     assert {row.id: row.steps for row in rows if row.steps is not None} == steps
-    remote.release(leases, Outcome.RELEASED, "enough")
+    remote.end(leases, Outcome.RELEASED, "enough")
     assert farm.campaign.reader.standing().tasks == {"ready": TASKS}
-    assert worker.network.asked["renewals"] == worker.network.asked["releases"] == -(-TASKS // 3)
+    assert worker.network.asked["renewals"] == worker.network.asked["ends"] == -(-TASKS // 3)
 
 
 def test_a_reason_of_any_characters_is_reported(farm: Served) -> None:
@@ -273,9 +273,9 @@ def test_a_reason_of_any_characters_is_reported(farm: Served) -> None:
     remote = farm.remote()
     failed, died, released = remote.lease("a", 3, 60, [])
     reason = "no file '\udcff\0'" + "x" * 10_000
-    remote.fail(failed, reason)
-    remote.die(died, reason)
-    remote.release([released], Outcome.RELEASED, reason)
+    remote.end([failed], Outcome.FAILED, reason)
+    remote.end([died], Outcome.DIED, reason)
+    remote.end([released], Outcome.RELEASED, reason)
     remote.close()
     assert farm.campaign.reader.overview().attempts == {"failed": 1, "died": 1, "released": 1}
     with farm.ledger.database.reading() as connection:

@@ -102,7 +102,7 @@ def test_who_is_to_blame_for_conflicts_and_a_task_that_is_set_aside_are_named(
     late = campaign.worker.lease("a", TASKS, -1.0)
     for _ in range(3):
         [lease] = campaign.worker.lease("b", 1, HOUR)
-        campaign.worker.fail(lease, "it breaks\n\x1b[31m")
+        campaign.worker.end([lease], Outcome.FAILED, "it breaks\n\x1b[31m")
     assert reported.lines(GATHER_SECONDS + 1)["set_aside"] == 1
     assert caplog.messages[-1].endswith("by b on host-b (last: it breaks\n\x1b[31m)")
     campaign.operator.reopen()
@@ -138,7 +138,7 @@ def test_workers_that_come_and_go_are_named_soon_and_in_this_order(
         leases = reported.campaign.worker.lease(worker, 1, HOUR)
         reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
         caplog.clear()
-    reported.campaign.worker.release(leases)
+    reported.campaign.worker.end(leases)
     reported.ledger.leave("d", Ending.FINISHED)
     lines = reported.lines(LOOK_SECONDS + PRESENCE_SECONDS)
     assert (lines["worker_joined"], lines["worker_left"]) == (1, 1)
@@ -150,7 +150,7 @@ def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pyt
     campaign = reported.campaign
     leases = campaign.worker.lease("a", 2, HOUR)
     reported.lines(1)
-    campaign.worker.release(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
+    campaign.worker.end(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
     reported.ledger.leave("a", Ending.PREEMPTED)
     assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["worker_left"] == 1
     assert "worker a on host-a left: stopped by SIGTERM; it did not finish 2 tasks" in caplog.messages
@@ -159,7 +159,7 @@ def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pyt
 def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
     [lease] = reported.campaign.worker.lease("a", 1, HOUR)
     reported.lines(1)
-    reported.campaign.worker.die(lease, "signal 9")
+    reported.campaign.worker.end([lease], Outcome.DIED, "signal 9")
     assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["processes_died"] == 1
     assert "1 process of a worker has died: its task goes back to the queue" in caplog.messages
 

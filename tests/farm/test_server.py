@@ -23,6 +23,7 @@ from db.states import Role
 from jobs.farm.api.clients import HEADERS
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.guard.bodies import RESULTS
+from jobs.reach import wire
 from langford.errors import BadProblem
 from langford.result import PartialResult
 from tests.support.asgi import Served
@@ -115,8 +116,9 @@ def test_a_token_opens_no_other_campaign(farm: Dialogue) -> None:
     farm.ledger.enrol("c", "host-c", "1")
     [lease] = other.worker.lease("c", 1, 60)
     shown = shown_by(lease)
-    farm.post("/releases", attempts=[shown], outcome="released", note="")
-    farm.post("/failures", **shown, reason="x")
+    for outcome in wire.GIVEN_UP:
+        farm.post("/ends", attempts=[shown], outcome=outcome, note="x")
+    assert farm.post("/ends", attempts=[shown, shown], outcome="died", note="x").status_code == 400
     assert farm.post("/renewals", attempts=[shown], seconds=60, steps=[]).json() == {"running": []}
     assert farm.deliver(delivery(lease, TRUE[lease.index])) == ["refused"]
     assert other.reader.overview().attempts == {"running": 1}
@@ -135,7 +137,7 @@ def test_a_worker_of_another_campaign_gets_nothing(farm: Dialogue) -> None:
 
 def test_limits_on_size(farm: Dialogue) -> None:
     large = "x" * (RESULTS.size + 1)
-    assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
+    assert farm.post("/ends", attempts=[], outcome="failed", note=large).status_code == 413
 
 
 SECRET = "the password is hunter2"

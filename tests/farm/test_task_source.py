@@ -204,7 +204,7 @@ def test_tasks_in_progress_are_completed_after_a_refusal(machine: Machine) -> No
         source.attend([], {})
     source.attend(leases, {})
     assert source.lease(1, leases) == []
-    source.fail(leases[0], "it breaks")
+    source.complain(leases[0], Outcome.FAILED, "it breaks")
     source.deliver(finished(leases))
     machine.wait(source)
     with pytest.raises(ServerRefuses, match="revoked"):
@@ -245,8 +245,8 @@ def test_failures_and_deaths_are_reported_when_the_ledger_is_back(machine: Machi
     reached, source = machine.source()
     failed, *died = source.lease(2, [])
     reached.trouble = ConnectionLost("no answer")
-    source.fail(failed, "boom")
-    assert not source.die(died[0], "killed")
+    source.complain(failed, Outcome.FAILED, "boom")
+    assert not source.complain(died[0], Outcome.DIED, "killed")
     assert set(machine.campaign.reader.overview().attempts) == {"running"}
     reached.trouble = None
     machine.wait(source)

@@ -19,7 +19,7 @@ from db import Campaign
 from db.look.overview.records import Overview, Warned
 from db.look.overview.room import LACKS_ROOM
 from db.records import EventRecord
-from db.states import EventKind
+from db.states import EventKind, Outcome
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.show import log_lines
 from jobs.show.notifications import Fact, NoticeKind, notice
@@ -108,7 +108,7 @@ def test_many_things_are_said_in_one_line(campaign: Campaign, overview: Overview
 def test_what_a_notification_holds(campaign: Campaign) -> None:
     for _ in range(3):
         [lease] = campaign.worker.lease("a", 1, 60.0)
-        campaign.worker.fail(lease, "it breaks")
+        campaign.worker.end([lease], Outcome.FAILED, "it breaks")
     [example] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     section = PAGE.partition("## Notifications")[2]
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(NoticeKind)

@@ -31,9 +31,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "departures": {"worker": UUID, "ending": "finished"},
     "leases": {"campaign": UUID, "worker": "w", "count": 3, "seconds": 60, "held": [1], "copies": 0},
     "renewals": {"attempts": [SHOWN], "seconds": 60.5, "steps": [[1, 2]], "computed": [[1, 2.5]]},
-    "releases": {"attempts": [SHOWN], "outcome": "released", "note": "x", "computed": [[1, 0]]},
-    "failures": {**SHOWN, "reason": "r", "computed": 0.5},
-    "deaths": {**SHOWN, "reason": "r", "computed": 0.5},
+    "ends": {"attempts": [SHOWN], "outcome": "died", "note": "x", "computed": [[1, 0]]},
     "results": {
         "deliveries": [
             {
@@ -64,7 +62,6 @@ OWN: dict[str, list[Any]] = {
     "held": [None, 7, ["x"], [-1], [True], [0] * 100_001],
     "attempts": [None, {}, [None], [{"attempt": 1}], [SHOWN] * 1_001],
     "note": ["\0"],
-    "reason": ["\0"],
     "provenance": ["\0"],
     "nonce": ["é", "x" * 65],
     "steps": [None, [1], [[1]], [[1, 2, 3]], [["1", 2]], [[1, 2]] * 1_001],

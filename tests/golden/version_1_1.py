@@ -126,16 +126,6 @@ class Renewal(Form):
     steps: list[tuple[Count, Count]]
 
 
-class Release(Form):
-    attempts: list[Credential]
-    outcome: Literal["released", "preempted"]
-    note: Text
-
-
-class End(Credential):
-    reason: Text
-
-
 class Results(Form):
     deliveries: list[Delivery]
     now: float
@@ -156,10 +146,6 @@ class Leases(Form):
 
 class Running(Form):
     running: list[Count]
-
-
-class SetAside(Form):
-    set_aside: bool
 
 
 class Receipt(Form):
@@ -201,9 +187,6 @@ OPERATIONS: dict[str, tuple[type[Form], type[Form]]] = {
     "departures": (Departure, Done),
     "leases": (LeaseRequest, Leases),
     "renewals": (Renewal, Running),
-    "releases": (Release, Done),
-    "failures": (End, SetAside),
-    "deaths": (End, SetAside),
     "results": (Results, Receipts),
     "exchanges": (Exchange, Exchanged),
 }

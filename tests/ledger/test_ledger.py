@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import text
 
-from db import Campaign, Credential, Lease, Ledger, Replication, WorkerCampaign
+from db import Campaign, Credential, Ledger, Replication
 from db.errors import (
     CampaignMismatch,
     ConflictingResults,
@@ -20,7 +19,7 @@ from db.errors import (
     UntrustedResults,
     WorkerDistrusted,
 )
-from db.states import EventKind, Outcome, Role, TaskState
+from db.states import COMPLAINTS, EventKind, Outcome, Role, TaskState
 from langford.problem import Problem
 from tests.support.campaigns import (
     HOUR,
@@ -116,11 +115,11 @@ def test_a_batch_is_one_transaction(campaign: Campaign) -> None:
 
 def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
     for outcome in (Outcome.PREEMPTED, Outcome.RELEASED) * 3:
-        campaign.worker.release(campaign.worker.lease("a", TASKS, HOUR), outcome)
+        campaign.worker.end(campaign.worker.lease("a", TASKS, HOUR), outcome)
     for last in (False, False, True):
         for lease in campaign.worker.lease("a", TASKS, HOUR):
-            assert campaign.worker.fail(lease, "boom") is last
-            assert campaign.worker.fail(lease, "boom") is False  # an ended attempt cannot fail again
+            assert bool(campaign.worker.end([lease], Outcome.FAILED, "boom")) is last
+            assert not campaign.worker.end([lease], Outcome.FAILED, "boom")  # an ended attempt cannot fail again
     assert campaign.reader.standing().tasks == {TaskState.SET_ASIDE: TASKS}
     assert not campaign.worker.lease("a", TASKS, HOUR)
     assert campaign.operator.reopen() == TASKS
@@ -141,7 +140,7 @@ def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
     assert len(again) == TASKS
     for lease in again[1:]:
         assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
-    campaign.worker.release([again[0]])
+    campaign.worker.end([again[0]])
     assert [lease.index for lease in campaign.worker.lease("b", TASKS, HOUR)] == [again[0].index]
     reader = campaign.reader
     assert (reader.standing().rechecks, reader.standing().rechecking) == (1, 1)
@@ -208,10 +207,8 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     assert campaign.reader.standing().rechecks == 0
 
 
-@pytest.mark.parametrize("how", [WorkerCampaign.fail, WorkerCampaign.die])
-def test_a_recheck_that_fails_waits_for_another_worker(
-    ledger: Ledger, campaign: Campaign, how: Callable[[WorkerCampaign, Lease, str], bool]
-) -> None:
+@pytest.mark.parametrize("how", COMPLAINTS)
+def test_a_recheck_that_fails_waits_for_another_worker(ledger: Ledger, campaign: Campaign, how: Outcome) -> None:
     """However many fail: what is done is never set aside."""
     for worker in "cde":
         ledger.enrol(worker, f"host-{worker}", "1")
@@ -219,7 +216,7 @@ def test_a_recheck_that_fails_waits_for_another_worker(
     finish(campaign, "a")
     for worker in "bcd":
         leases = campaign.worker.lease(worker, TASKS, HOUR)
-        assert [how(campaign.worker, lease, "boom") for lease in leases] == [False] * TASKS
+        assert campaign.worker.end(leases, how, "boom") == set()
         assert not campaign.worker.lease(worker, TASKS, HOUR)  # it has failed at each of them
     assert campaign.reader.standing().tasks == {TaskState.DONE: TASKS}
     assert campaign.reader.standing().rechecks == TASKS
@@ -229,7 +226,7 @@ def test_a_recheck_that_fails_waits_for_another_worker(
 
 def test_the_pace_is_that_of_the_slowest_result_of_a_kind_of_device(ledger: Ledger, campaign: Campaign) -> None:
     ledger.enrol("gpu", "host", "2", "cuda")
-    campaign.worker.release(
+    campaign.worker.end(
         campaign.worker.lease("gpu", 3, HOUR)
     )  # others bring results of these: they say nothing of it
     other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
@@ -246,8 +243,8 @@ def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Ca
     [lease] = other.worker.lease("a", 1, HOUR)
     shown = [lease, Credential(2**62, lease.nonce)]
     assert campaign.worker.renew(shown, HOUR) == set()
-    campaign.worker.release(shown)
-    assert [campaign.worker.fail(credential, "boom") for credential in shown] == [False, False]
+    campaign.worker.end(shown)
+    assert [campaign.worker.end([credential], Outcome.FAILED, "boom") for credential in shown] == [set(), set()]
     assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.REFUSED
     assert other.reader.overview().attempts == {"running": 1}
     assert other.worker.renew(shown, HOUR) == {lease.attempt}
@@ -263,8 +260,8 @@ def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
     ]
     for guess in guesses:
         assert campaign.worker.renew([guess], -1) == set()
-        campaign.worker.release([guess], Outcome.PREEMPTED)
-        assert campaign.worker.fail(guess, "boom") is False
+        campaign.worker.end([guess], Outcome.PREEMPTED)
+        assert not campaign.worker.end([guess], Outcome.FAILED, "boom")
         assert deliver(campaign, guess, TRUE[guess.index]) is EventKind.REFUSED
         assert deliver(campaign, guess, replace(TRUE[guess.index], residue=1)) is EventKind.REFUSED
     assert deliver(campaign, first, TRUE[second.index]) is EventKind.REFUSED

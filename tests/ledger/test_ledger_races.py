@@ -183,7 +183,7 @@ def test_a_transaction_that_is_undone_for_a_deadlock_is_tried_again(tmp_path: Pa
             note = "UPDATE attempt SET note = 'mine' WHERE id = "
             rival.exec_driver_sql("SET LOCAL deadlock_timeout = '30s'")  # the other one will be undone
             rival.exec_driver_sql(f"{note} {second.attempt}")
-            released = pool.submit(campaign.worker.release, [first, second])
+            released = pool.submit(campaign.worker.end, [first, second])
             while released.running() and not waits(ledger):
                 time.sleep(0.05)
             rival.exec_driver_sql(f"{note} {first.attempt}")

@@ -16,7 +16,7 @@ from db import Ledger
 from db.errors import ConnectionLost, LedgerError, LedgerUnusable
 from db.look.questions import QUESTIONS, Filters, ask
 from db.schema import creation
-from db.states import Role
+from db.states import Outcome, Role
 from db.store.connections import SETTINGS
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, HOUR, NAME, TRUE, delivery, finish, new_campaign
@@ -80,7 +80,7 @@ def write_finished(address: str, words: str = WORDS) -> None:
         campaign.operator.new_token(Role.READER, label=words)
         [lease, other] = campaign.worker.lease("a", 2, HOUR)
         campaign.worker.deliver([delivery(lease, TRUE[lease.index], provenance=f'{{"host": "{words}"}}')])
-        campaign.worker.fail(other, words)
+        campaign.worker.end([other], Outcome.FAILED, words)
         finish(campaign, "b")
 
 

@@ -129,7 +129,7 @@ def test_only_a_lost_last_worker_is_missed(history: History) -> None:
     """A campaign is paused when its workers ended as they were told to."""
     for name, ending, age in (("a", Ending.STOPPED, 50), ("b", Ending.LOST, 40)):
         history.come(name, 100)
-        history.campaign.worker.release(history.lease(name, 2, 90), Outcome.RELEASED, "SIGINT")
+        history.campaign.worker.end(history.lease(name, 2, 90), Outcome.RELEASED, "SIGINT")
         history.ledger.leave(name, ending)
         history.change(Attempt, Attempt.worker_id == name, ended=age)
         history.change(Worker, Worker.id == name, last_seen=age, ended=age)
@@ -142,12 +142,12 @@ def test_what_happened_to_the_workers(history: History) -> None:
     for number, name in enumerate(("stopped", "lost", "limited", "alive")):
         history.come(name, 100 - number, device_model="NVIDIA H200", processes=2)
     campaign, ledger = history.campaign, history.ledger
-    campaign.worker.release(history.lease("stopped", 2, 90), Outcome.PREEMPTED, "SIGTERM")
+    campaign.worker.end(history.lease("stopped", 2, 90), Outcome.PREEMPTED, "SIGTERM")
     ledger.leave("stopped", Ending.PREEMPTED)
-    campaign.worker.release(history.lease("limited", 1, 80), Outcome.RELEASED, "time limit")
+    campaign.worker.end(history.lease("limited", 1, 80), Outcome.RELEASED, "time limit")
     ledger.leave("limited", Ending.STOPPED)
     [fatal, late] = history.lease("alive", 2, 70)
-    campaign.worker.die(fatal, "signal 9")
+    campaign.worker.end([fatal], Outcome.DIED, "signal 9")
     for lease in (late, *history.lease("lost", 2, 60)):
         history.change(Attempt, Attempt.id == lease.attempt, deadline=10)
     finish(campaign, "alive")
@@ -236,7 +236,7 @@ def test_the_time_left_is_that_of_the_tasks_on_the_devices_that_are_here(history
     # Two devices take the tasks that wait, the largest first; one of them has just begun.
     history.come("b", 1, processes=1)
     history.lease("b", 1, 0)
-    history.campaign.worker.release(leases[6:])
+    history.campaign.worker.end(leases[6:])
     shared = history.look().eta
     assert shared is not None
     assert shared.seconds == pytest.approx((sum(PLAN.work) - done) / 20 - 2.5, abs=max(PLAN.work) / 20 + 1)
@@ -318,8 +318,8 @@ def test_what_a_preemption_costs(history: History) -> None:
     history.come("a", 500)
     first, second, third = history.lease("a", 3, 400)
     said = {first.attempt: 250.0, second.attempt: 100.0}
-    history.campaign.worker.release([first, second], Outcome.PREEMPTED, "SIGTERM", said)
-    history.campaign.worker.fail(third, "an error is no preemption", 12.0)
+    history.campaign.worker.end([first, second], Outcome.PREEMPTED, "SIGTERM", said)
+    history.campaign.worker.end([third], Outcome.FAILED, "an error is no preemption", {third.attempt: 12.0})
     view = worker(history.look(), "a")
     assert (view.lost.attempts, view.done, view.leased) == (3, 0, 0)
     assert view.lost.seconds == pytest.approx(250 + 100 + 12)
@@ -330,7 +330,7 @@ def test_what_a_preemption_costs(history: History) -> None:
 def test_how_many_workers_were_there(history: History) -> None:
     for name, age in (("silent", 1000), ("here", 700), ("left", 600)):
         history.come(name, age)
-        history.campaign.worker.release(history.lease(name, 1, age))
+        history.campaign.worker.end(history.lease(name, 1, age))
     history.change(Attempt, Attempt.ended.is_not(None), ended=500)
     history.seen("silent", 400)
     history.ledger.leave("left", Ending.STOPPED)
@@ -394,7 +394,7 @@ def test_tasks_that_are_set_aside(history: History) -> None:
     history.come("a", 100)
     for _ in range(3):
         [lease] = history.lease("a", 1, 90)
-        history.campaign.worker.fail(lease, "boom")
+        history.campaign.worker.end([lease], Outcome.FAILED, "boom")
     overview = history.look()
     assert overview.tasks.set_aside == 1
     assert f"langford retry {NAME}" in str(warned(overview, WarningKind.SET_ASIDE))
@@ -456,7 +456,7 @@ def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) ->
     """Also where the lease in one of them is overdue."""
     history.come("a", 100)
     given_back, overdue = history.lease("a", 2, 90)
-    history.campaign.worker.release([given_back])
+    history.campaign.worker.end([given_back])
     seven = history.campaign
     history.enlarge()
     history.lease("a", 1, 60)
@@ -473,7 +473,7 @@ def test_what_a_worker_did_in_another_campaign_is_not_counted(history: History) 
     history.enlarge()
     done, given_back = history.lease("a", 2, 30)
     history.deliver(done, 10)
-    history.campaign.worker.release([given_back])
+    history.campaign.worker.end([given_back])
     ended = [
         (campaign.reader.overview().attempts, campaign.reader.overview().workers[0].done)
         for campaign in (first, history.campaign)
@@ -542,7 +542,7 @@ def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, prese
             results = [LARGER.evaluate(lease.index) for lease in leases[1:]]
             history.campaign.worker.deliver([delivery(*each) for each in zip(leases[1:], results, strict=True)])
         else:
-            history.campaign.worker.release(leases)
+            history.campaign.worker.end(leases)
     history.ledger.close()
     assert costs[1] < costs[0] + 2 * len(LARGER.work)
 

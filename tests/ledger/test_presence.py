@@ -130,7 +130,7 @@ def test_a_worker_whose_leases_all_expire_is_lost_until_it_asks_again(ledger: Le
     """Unless it has another lease, or has said how it ended; leases that end in another way lose nobody."""
     for worker in ("holds", "left", "returned"):
         ledger.enrol(worker, "host", "1")
-    campaign.worker.release(campaign.worker.lease("returned", 1, HOUR))
+    campaign.worker.end(campaign.worker.lease("returned", 1, HOUR))
     campaign.worker.lease("returned", 1, HOUR)
     assert campaign.operator.take_back("by the operator", "returned") == 1
     campaign.worker.lease("holds", 1, HOUR)

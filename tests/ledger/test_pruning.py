@@ -87,7 +87,7 @@ def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: 
     """A preempted job that comes back, again and again."""
     for number in range(30):
         enrol(ledger, f"w{number}")
-        campaign.worker.release(with_token(campaign, TOKEN).lease(f"w{number}", 1, HOUR))
+        campaign.worker.end(with_token(campaign, TOKEN).lease(f"w{number}", 1, HOUR))
         ledger.leave(f"w{number}", Ending.PREEMPTED, terms_of(TOKEN))
     assert len(workers(ledger)) == 30
 
@@ -121,7 +121,7 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
     enrol(ledger, "direct", token="")
     ledger.leave("ended", Ending.FINISHED, terms_of(TOKEN))
     with_token(campaign, TOKEN).lease("working", 1, 9 * HOUR)
-    campaign.worker.release(with_token(campaign, TOKEN).lease("worked", 1, HOUR))
+    campaign.worker.end(with_token(campaign, TOKEN).lease("worked", 1, HOUR))
     campaign.worker.deliver(true_deliveries(with_token(campaign, TOKEN).lease("delivered", 1, HOUR)))
     pass_time(ledger, pruning.IDLE_SECONDS - 60)
     enrol(ledger, "fresh")

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from db import Campaign, Ledger
 from db.errors import LedgerError, TooManyLeases, UnknownWorker, WorkerDistrusted, WrongToken
 from db.schema.models import Token
-from db.states import Doubt, Role, TaskState
+from db.states import Doubt, Outcome, Role, TaskState
 from db.trust.holding import MAX_FRUITLESS
 from db.trust.reasons import Asking, Left, TaskFacts, refusal, why_it_waits, why_no_task
 from langford.errors import BadInput
@@ -78,17 +78,17 @@ def test_why_a_task_waits(task: TaskFacts, why: str) -> None:
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 def test_a_campaign_explains_what_waits(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.worker.release(campaign.worker.lease("b", 1, HOUR))  # it works for this campaign
+    campaign.worker.end(campaign.worker.lease("b", 1, HOUR))  # it works for this campaign
     first, *others = campaign.worker.lease("a", TASKS, HOUR)
     assert campaign.reader.why(first.index)[0].startswith("leased by a on host-a until ")
     assert campaign.reader.why() == [
         f"b on host-b: no task is ready: others hold {TASKS} tasks; after a minute it gets a copy of one"
     ]
-    campaign.worker.fail(first, "boom")
+    campaign.worker.end([first], Outcome.FAILED, "boom")
     assert campaign.reader.why(first.index)[0].startswith("ready: the next worker that asks gets it")
     for _ in range(2):
         [again] = campaign.worker.lease("a", 1, HOUR)
-        campaign.worker.fail(again, "boom")
+        campaign.worker.end([again], Outcome.FAILED, "boom")
     assert "gets a task when it asks the next time" in campaign.reader.why()[0]
     campaign.worker.deliver(true_deliveries(others))
     index = others[0].index

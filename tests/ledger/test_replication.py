@@ -16,7 +16,7 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults, Worker
 from db.files.promise import lot
 from db.schema import models
 from db.schema.models import Result, Witness
-from db.states import EventKind, Role
+from db.states import EventKind, Outcome, Role
 from db.trust import acceptance, holding
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import (
@@ -157,7 +157,7 @@ def test_an_import_that_was_found_wrong_is_evaluated_again(ledger: Ledger, unrep
 def test_a_confirmation_by_a_worker_that_loses_trust_is_taken_back(ledger: Ledger, campaign: Campaign) -> None:
     """Two liars confirm each other; when one is found out elsewhere, what it confirmed is asked for again."""
     first, second, *rest = campaign.worker.lease("a", TASKS, HOUR)
-    campaign.worker.release(rest)
+    campaign.worker.end(rest)
     events(campaign, [delivery(first, forged(first.index))])
     events(campaign, true_deliveries([second]))
     for worker in ("x", "y"):
@@ -257,11 +257,11 @@ def test_rechecks_are_found_again_whatever_happens_to_them(ledger: Ledger, campa
         leases = campaign.worker.lease(start(ledger, "host-b"), TASKS, -1 if deed == "expire" else HOUR)
         assert len(leases) == TASKS, deed
         if deed == "release":
-            campaign.worker.release(leases)
+            campaign.worker.end(leases)
         if deed == "fail":
-            assert not any(campaign.worker.fail(lease, "boom") for lease in leases)
+            assert not any(campaign.worker.end([lease], Outcome.FAILED, "boom") for lease in leases)
         if deed == "die":
-            assert not any(campaign.worker.die(lease, "killed") for lease in leases)
+            assert not any(campaign.worker.end([lease], Outcome.DIED, "killed") for lease in leases)
     with pytest.raises(Unreplicated):
         campaign.reader.results()
     finish(campaign, start(ledger, "host-b"))
@@ -375,7 +375,7 @@ def at(campaign: Campaign, ledger: Ledger, host: str, token: str, results: Itera
     held = mine.lease(worker, TASKS, HOUR)
     chosen = [lease for lease in held if lease.index in known]
     mine.deliver([delivery(lease, known[lease.index]) for lease in chosen])
-    mine.release([lease for lease in held if lease.index not in known])
+    mine.end([lease for lease in held if lease.index not in known])
     return sorted(lease.index for lease in held)
 
 

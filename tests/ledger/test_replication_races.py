@@ -80,7 +80,7 @@ def test_a_distrust_that_commits_while_a_result_is_accepted(campaign: Campaign, 
     """The liar's late result and the votes against it meet; both orders end in a recheck of the result."""
     caught, hidden = campaign.worker.lease("a", 2, -1 if late else HOUR)
     if late:
-        campaign.worker.release(campaign.worker.lease("b", 2, HOUR))
+        campaign.worker.end(campaign.worker.lease("b", 2, HOUR))
     events(campaign, [delivery(caught, forged(caught.index))])
     let_be_drawn(campaign, caught.index)
     [second] = [lease for lease in campaign.worker.lease("b", TASKS, HOUR) if lease.index == caught.index]
@@ -110,7 +110,7 @@ def test_a_distrust_that_commits_while_a_result_is_accepted(campaign: Campaign, 
 
 def test_a_result_that_is_accepted_while_a_distrust_commits(campaign: Campaign, other: Other) -> None:
     caught, hidden = campaign.worker.lease("a", 2, -1)
-    campaign.worker.release(campaign.worker.lease("b", 2, HOUR))
+    campaign.worker.end(campaign.worker.lease("b", 2, HOUR))
     events(campaign, [delivery(caught, forged(caught.index))])
     let_be_drawn(campaign, caught.index)
     events(campaign, true_deliveries(campaign.worker.lease("b", 1, HOUR)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from msgspec import structs
 from sqlalchemy import select, update
 
-from db import Campaign, Credential, Ledger, WorkerCampaign
+from db import Campaign, Ledger
 from db.schema.models import Attempt, Event, Worker
-from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
+from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 from db.work.leases import COPY_SECONDS
 from db.work.presence import PRESENCE_SECONDS
 from tests.support.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, true_deliveries
@@ -30,8 +28,8 @@ def dies(campaign: Campaign, worker: str, index: int, reason: str = "killed by S
     """Let the process of a worker die on a task; whether it was set aside, None when the worker does not get it."""
     leases = {lease.index: lease for lease in campaign.worker.lease(worker, TASKS, HOUR)}
     deadly = leases.pop(index, None)
-    campaign.worker.release(leases.values())
-    return None if deadly is None else campaign.worker.die(deadly, reason)
+    campaign.worker.end(leases.values())
+    return None if deadly is None else bool(campaign.worker.end([deadly], Outcome.DIED, reason))
 
 
 def reasons(campaign: Campaign) -> list[tuple[int, str]]:
@@ -62,15 +60,15 @@ def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> No
 def test_a_death_of_the_process_is_no_failure_of_what_it_held_besides(campaign: Campaign) -> None:
     for _ in range(4):
         first, *others = campaign.worker.lease("one", TASKS, HOUR)
-        assert campaign.worker.die(first, "killed") is False
-        campaign.worker.release(others, Outcome.PREEMPTED)
+        assert not campaign.worker.end([first], Outcome.DIED, "killed")
+        campaign.worker.end(others, Outcome.PREEMPTED)
     assert campaign.reader.standing().tasks == {TaskState.READY: TASKS}
 
 
 def test_a_deadly_task_comes_last_where_it_killed(campaign: Campaign) -> None:
     deadly = campaign.worker.lease("one", 2, HOUR)
     for lease in deadly:
-        campaign.worker.die(lease, "killed")
+        campaign.worker.end([lease], Outcome.DIED, "killed")
     granted = campaign.worker.lease("two", TASKS, HOUR)
     assert not {lease.index for lease in deadly} & {lease.index for lease in granted}
     # One at a time: a process that dies takes what it holds besides with it.
@@ -111,9 +109,9 @@ def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campa
 def test_a_death_counts_once_and_only_with_the_nonce(campaign: Campaign) -> None:
     lease = campaign.worker.lease("one", 1, HOUR)[0]
     [other] = campaign.worker.lease("two", 1, HOUR)
-    assert not campaign.worker.die(structs.replace(lease, nonce=other.nonce), "killed")
+    assert not campaign.worker.end([structs.replace(lease, nonce=other.nonce)], Outcome.DIED, "killed")
     for _ in range(3):
-        assert not campaign.worker.die(lease, "killed")
+        assert not campaign.worker.end([lease], Outcome.DIED, "killed")
     assert campaign.reader.overview().attempts == {Outcome.DIED: 1, "running": 1}
 
 
@@ -169,11 +167,11 @@ def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Ca
     original = next(lease for lease in held if lease.index == copy.index)
     ended, left = (original, copy) if who == "original" else (copy, original)
     if how == "release":
-        campaign.worker.release([ended])
+        campaign.worker.end([ended])
     elif how == "fail":
-        assert campaign.worker.fail(ended, "boom") is False
+        assert not campaign.worker.end([ended], Outcome.FAILED, "boom")
     elif how == "die":
-        assert campaign.worker.die(ended, "killed") is False
+        assert not campaign.worker.end([ended], Outcome.DIED, "killed")
     else:
         campaign.worker.renew([ended], -1)
     assert not campaign.worker.lease("elsewhere", TASKS, HOUR)
@@ -190,14 +188,12 @@ def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign)
     held = campaign.worker.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
     copies = campaign.worker.lease("b", TASKS, HOUR, [], copies=TASKS)
-    campaign.worker.release([*held, *copies])
+    campaign.worker.end([*held, *copies])
     assert campaign.reader.standing().tasks == {TaskState.READY: TASKS}
 
 
-@pytest.mark.parametrize("how", [WorkerCampaign.fail, WorkerCampaign.die])
-def test_no_worker_copies_a_task_at_which_it_has_failed_too_often(
-    campaign: Campaign, how: Callable[[WorkerCampaign, Credential, str], bool]
-) -> None:
+@pytest.mark.parametrize("how", COMPLAINTS)
+def test_no_worker_copies_a_task_at_which_it_has_failed_too_often(campaign: Campaign, how: Outcome) -> None:
     """While another one holds it; that one may succeed."""
     campaign.worker.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
@@ -206,7 +202,7 @@ def test_no_worker_copies_a_task_at_which_it_has_failed_too_often(
         copies = campaign.worker.lease("b", 1, HOUR, [], copies=1)
         if not copies:
             break
-        how(campaign.worker, copies[0], "boom")
+        campaign.worker.end(copies, how, "boom")
         failed.append(copies[0].index)
     assert sorted(failed) == sorted(FAILURES_BEFORE_SET_ASIDE * list(range(TASKS)))
     assert len(campaign.worker.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)) == TASKS

@@ -156,16 +156,17 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     assert [holder.worker_id for holder in call(campaign.reader.lease_holders)] == ["b"]
     assert call(campaign.reader.patience) == inf
     assert call(campaign.reader.holders_in_words) == "2 by b on host-b"
-    call(campaign.worker.release, [second], Outcome.PREEMPTED, "SIGTERM")
+    call(campaign.worker.end, [second], Outcome.PREEMPTED, "SIGTERM")
     assert call(campaign.operator.release_worker, "b", "gone") == 1
     for worker, last in (("a", False), ("a", False), ("d", True)):
         leases = {lease.index: lease for lease in call(campaign.worker.lease, worker, TASKS, HOUR)}
-        assert call(campaign.worker.fail, leases.pop(0), "boom") is last
-        call(campaign.worker.release, leases.values())
+        failed = [leases.pop(0)]
+        assert bool(call(campaign.worker.end, failed, Outcome.FAILED, "boom")) is last
+        call(campaign.worker.end, leases.values())
     assert call(campaign.operator.reopen) == 1
     for worker, last in (("a", False), ("a", False), ("d", True)):
         deadly = next(lease for lease in call(campaign.worker.lease, worker, TASKS, HOUR) if lease.index == 0)
-        assert call(campaign.worker.die, deadly, "killed") is last
+        assert bool(call(campaign.worker.end, [deadly], Outcome.DIED, "killed")) is last
         call(campaign.operator.take_back, "for the next")
         if not last:
             others = call(campaign.worker.lease, "a", TASKS - 1, HOUR)  # what ended a process comes last
@@ -197,7 +198,7 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     assert hand_in(true_deliveries([doubted])) == [EventKind.CONFLICT]
     with pytest.raises(ConflictingResults):
         call(campaign.reader.results)
-    call(campaign.worker.release, others)
+    call(campaign.worker.end, others)
     third = next(lease for lease in call(campaign.worker.lease, "c", TASKS, HOUR) if lease.index == doubted.index)
     assert hand_in(true_deliveries([third])) == [EventKind.CONFLICT]
     with pytest.raises(WorkerDistrusted):

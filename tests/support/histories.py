@@ -262,14 +262,14 @@ class Histories(RuleBasedStateMachine):
 
     @rule(held=leases, outcome=st.sampled_from([Outcome.PREEMPTED, Outcome.RELEASED]))
     def give_back(self, held: Held, outcome: Outcome) -> None:
-        self.campaign.worker.release([held.lease], outcome, "")
+        self.campaign.worker.end([held.lease], outcome, "")
         self.open.pop(held.lease, None)
 
     @rule(held=consumes(leases))
     def fail(self, held: Held) -> None:
         if held.lease in self.open:
             self.failures[held.lease.index] += 1
-        self.campaign.worker.fail(held.lease, "boom")
+        self.campaign.worker.end([held.lease], Outcome.FAILED, "boom")
         self.open.pop(held.lease, None)
 
     @rule(
@@ -286,11 +286,11 @@ class Histories(RuleBasedStateMachine):
         if act == "deliver":
             assert deliver(self.campaign, guess, forged(index) if lies else TRUE[index]) is EventKind.REFUSED
         elif act == "fail":
-            assert not self.campaign.worker.fail(guess, "boom")
+            assert not self.campaign.worker.end([guess], Outcome.FAILED, "boom")
         elif act == "renew":
             assert self.campaign.worker.renew([guess], HOUR) == set()
         else:
-            self.campaign.worker.release([guess], Outcome.RELEASED, "")
+            self.campaign.worker.end([guess], Outcome.RELEASED, "")
         assert self.contents() == before
 
     @rule(held=leases, other=leases)
@@ -301,9 +301,9 @@ class Histories(RuleBasedStateMachine):
             before = self.contents()
             shown = structs.replace(lease, nonce=mine.nonce)
             assert deliver(self.campaign, shown, TRUE[lease.index]) is EventKind.REFUSED
-            assert not self.campaign.worker.fail(shown, "boom")
+            assert not self.campaign.worker.end([shown], Outcome.FAILED, "boom")
             assert self.campaign.worker.renew([shown], HOUR) == set()
-            self.campaign.worker.release([shown], Outcome.RELEASED, "")
+            self.campaign.worker.end([shown], Outcome.RELEASED, "")
             assert self.contents() == before
         if lease.index != mine.index:
             before = self.contents()

@@ -236,7 +236,7 @@ def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> 
     assert done.returncode == 3
     assert f"{TASKS - 1} of {TASKS} tasks done (other workers hold the rest)" in done.stderr
     assert campaign.reader.overview().attempts["expired"] == 3
-    campaign.worker.release([lease])
+    campaign.worker.end([lease])
     ledger.close()
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 

@@ -43,16 +43,9 @@ def renew(workers: WorkerCampaign, request: wire.Renewal) -> wire.Running:
     return wire.Running(running=sorted(running))
 
 
-def release(workers: WorkerCampaign, request: wire.Release) -> None:
-    workers.release(request.attempts, request.outcome, request.note, dict(request.computed))
-
-
-def fail(workers: WorkerCampaign, request: wire.End) -> wire.SetAside:
-    return wire.SetAside(set_aside=workers.fail(request, request.reason, request.computed))
-
-
-def die(workers: WorkerCampaign, request: wire.End) -> wire.SetAside:
-    return wire.SetAside(set_aside=workers.die(request, request.reason, request.computed))
+def end(workers: WorkerCampaign, request: wire.End) -> wire.SetAside:
+    set_aside = workers.end(request.attempts, request.outcome, request.note, dict(request.computed))
+    return wire.SetAside(set_aside=sorted(set_aside))
 
 
 def deliver(workers: WorkerCampaign, request: wire.Results) -> wire.Receipts:
@@ -99,9 +92,7 @@ ANSWERED = (
     Answered(wire.RENEW, renew, bodies.ATTEMPTS),
     Answered(wire.ENROL, lambda workers, asked: wire.Pace(pace=workers.enrol(asked)), rank=Rank.WORKERS),
     Answered(wire.LEAVE, lambda workers, asked: workers.leave(asked.worker, asked.ending)),
-    Answered(wire.RELEASE, release, bodies.ATTEMPTS),
-    Answered(wire.FAIL, fail),
-    Answered(wire.DIE, die),
+    Answered(wire.END, end, bodies.ATTEMPTS),
     Answered(wire.RETRY, lambda workers, _: wire.Reopened(reopened=workers.operator.reopen()), rank=Rank.OTHERS),
 )
 RANKS = {answered.operation.path: answered.rank for answered in ANSWERED}
