@@ -16,6 +16,7 @@ from langford.methods.backtracking import estimation, explicit
 from langford.methods.speed import expected_seconds, tabled
 from langford.problem import Problem, problem_of
 from langford.problem.grammar import term_of
+from langford.problem.sequences import NO_COLOUR
 from langford.result import PartialResult
 
 WALKS = 1_000_000
@@ -58,6 +59,8 @@ def count(
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
     term = term_of(problem) if isinstance(problem, str) else None
+    if term is not None and not term.words:
+        return Count(Problem("skolem", (), 0, 3), 1, 1, 0, 0, (NO_COLOUR,))
     problem, place = problem_of(problem), Device.parse(str(device))
     if problem.obstruction and not anyway:
         if method is not None:

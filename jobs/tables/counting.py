@@ -222,6 +222,8 @@ def _method_words(key: PlanKey) -> str:
 
 
 def _row(entry: Entry, counted: Mapping[Pattern, tuple[Counted, Counted | None]]) -> Row:
+    if not entry.problems:
+        return Row(entry, 1, 1)
     problems = [problem for problem in entry.problems if not problem.obstruction]
     sums = [counted[pattern] for pattern in dict.fromkeys(problem.pattern for problem in problems)]
     firsts = [first for first, _ in sums]

@@ -121,13 +121,13 @@ class Entry:
 
     n: int
     values: tuple[int, ...]  # of the parameters that the table shows, in their order
-    problems: tuple[Problem, ...]  # the number is the sum of their counts
+    problems: tuple[Problem, ...]  # the number is the sum of their counts; none: it is that of NO_COLOUR, 1
 
     @property
     def obstruction(self) -> str | None:
         """By parity or room, for all of its problems."""
         reasons = [problem.obstruction for problem in self.problems]
-        return reasons[0] if all(reasons) else None
+        return reasons[0] if reasons and all(reasons) else None
 
 
 def entries(family: Family) -> list[Entry]:
@@ -139,7 +139,7 @@ def entries(family: Family) -> list[Entry]:
             SEQUENCES[family.sequence.name],
             range(max(family.first, family.sequence.first), family.last + 1),
         )
-        return [Entry(index, (), (of.problem(index),)) for index in indices]
+        return [Entry(index, (), (of.problem(index),) if family.sequence.words(index) else ()) for index in indices]
     variant = VARIANTS[family.variant]
     variant.require_known(family.values)
     keywords = [parameter.keyword for parameter in family.parameters]
@@ -223,9 +223,10 @@ class Table:
         """NEW, ZERO, UNPROMISED, or the published sequence that has the number as the table shows it."""
         if row.entry.obstruction:
             return ZERO
-        known = known_of(row.entry.problems)
+        known, own = known_of(row.entry.problems), self.family.sequence
+        if own is not None and not row.entry.problems:
+            return own.name
         if known is not None:
-            own = self.family.sequence
             if own is not None and (own.name, row.entry.n) in [(each.name, index) for each, index in known.sources]:
                 return own.name
             return known.source(self.number(row), not self.up_to, row.entry.n)

@@ -21,7 +21,7 @@ from langford.cli.options.common import (
 from langford.cli.options.groups import ProblemOptions, answer_options, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, Asked, count_again, nothing_to_count
-from langford.cli.output.how_long import Cost
+from langford.cli.output.how_long import Cost, takes_long
 from langford.cli.output.known import KnownAnswer
 from langford.cli.output.progress import ProgressLine
 from langford.counting import WALKS, count_tasks
@@ -67,21 +67,24 @@ def count(
 ) -> None:
     """Count the arrangements of a problem, exactly.
 
-    With --expect, a count that takes over an hour is answered by what is published, or by an export in
-    jobs/campaigns, unless --yes is given.
+    With --expect, a count that takes one core, or one GPU, over an hour is answered by what is published, or by an
+    export in jobs/campaigns, unless --yes is given.
     """
+    asked = replace(asked, term=chosen.term)
+    if asked.term is not None and not asked.term.words:
+        context.exit(KnownAnswer.of_no_colour(asked).print(as_json))
     problem = chosen.problem()
     if problem.obstruction:
-        context.exit(replace(nothing_to_count(problem, method_name, asked), term=chosen.term).print(as_json))
+        context.exit(nothing_to_count(problem, method_name, asked).print(as_json))
     new = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = new.method
+    if asked.expected is not None and not yes and takes_long(problem, method, new.device.kind):
+        known = KnownAnswer.of(problem, asked)
+        if known is not None:
+            context.exit(known.print(as_json))
     threads = chosen_cores(workers)
     chosen_devices = devices(device, threads)
     cost = Cost.of_count(problem, method, chosen_devices)
-    if asked.expected is not None and cost.asks(yes):
-        known = KnownAnswer.of(problem, asked.expected, chosen.term)
-        if known is not None:
-            context.exit(known.print(as_json))
     cost.require_consent(yes)
     cost.say("`langford run` does the same and survives interruption; ")
     used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"
@@ -94,7 +97,7 @@ def count(
         )
     again = partial(count_again, plan.key, chosen_devices[0], "on another machine")
     more = {"seed": plan.seed}
-    answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, asked=asked, term=chosen.term)
+    answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, asked=asked)
     context.exit(answer.print(as_json))
 
 

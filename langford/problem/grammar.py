@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from langford.errors import BadProblem
-from langford.problem.sequences import OEIS, Term
+from langford.problem.sequences import NO_COLOUR, OEIS, Term
 from langford.problem.variants import COPIES, EMPTY, FOLD, HOLES, OVER, SETS, SIZES, VARIANTS
 
 EXAMPLES = "12, skolem 9, near-skolem 12 missing 5, differences 1,2,4,7 or A059106 12"
@@ -69,7 +69,10 @@ def read(text: str) -> Words:
         raise BadProblem(f"name a problem, like {EXAMPLES}")
     (first, value), *rest = pairs
     if SEQUENCE.fullmatch(first):
-        return read(_term(first.upper(), value, rest).words)
+        term = _term(first.upper(), value, rest)
+        if not term.words:
+            raise BadProblem(f"{term} is 1, for {NO_COLOUR}: there is nothing to compute")
+        return read(term.words)
     if first and first not in families():
         if first in further_words():
             raise BadProblem(f"{first} follows a family and its number: write {EXAMPLES}")

@@ -24,7 +24,7 @@ class Published:
     """A published sequence of counts."""
 
     name: str  # its number in the OEIS, or its source
-    # first, last: the smallest and the largest index with a published term
+    # first, last: the smallest and the largest index of a problem with a published term
     first: int
     last: int
     problem: Callable[[int], Problem]  # whose count is the term of an index

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+NO_COLOUR = "the row without a colour"
+
 
 @dataclass(frozen=True)
 class Sequence:
     name: str  # its number in the OEIS
     title: str  # what it counts
-    words: Callable[[int], str]  # the problem of an index, in words
+    words: Callable[[int], str]  # the problem of an index, in words; empty: NO_COLOUR
     images: bool  # whether its terms count mirror images separately
     first: int = 1  # the first index
 
@@ -40,9 +42,12 @@ class Term:
         """Of a count of its problem, up to the symmetries of the row and of all arrangements."""
         return arrangements if self.sequence.images else published
 
+    def document(self, value: int) -> dict[str, object]:
+        return {"sequence": self.sequence.name, "index": self.index, "term": str(value)}
+
 
 def _of(family: str, more: str = "") -> Callable[[int], str]:
-    return lambda n: f"{family} {n}{more}"
+    return lambda n: f"{family} {n}{more}" if n else ""
 
 
 OEIS: Mapping[str, Sequence] = {
@@ -55,8 +60,8 @@ OEIS: Mapping[str, Sequence] = {
         Sequence("A004076", "hooked Skolem sequences", _of("hooked-skolem"), True),
         Sequence("A004077", "Skolem sequences with one hole anywhere", _of("skolem", " holes 1"), True),
         Sequence("A059107", "Langford rows of triples, up to reversal", _of("langford", " copies 3"), False),
-        Sequence("A059108", "Skolem sequences of triples, up to reversal", _of("skolem", " copies 3"), False),
-        Sequence("A285527", "Skolem sequences of triples", _of("skolem", " copies 3"), True),
+        Sequence("A059108", "Skolem sequences of triples, up to reversal", _of("skolem", " copies 3"), False, 0),
+        Sequence("A285527", "Skolem sequences of triples", _of("skolem", " copies 3"), True, 0),
         Sequence("A284757", "Skolem sequences of quadruples, up to reversal", _of("skolem", " copies 4"), False),
         Sequence(
             "A002047",

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import langford
 from langford.cli.main import cli
+from langford.cli.output.answer import Asked
 from langford.cli.output.known import KnownAnswer
+from langford.errors import BadProblem
+from langford.methods.plan import Plan
 from langford.problem import Problem
 
 
@@ -115,16 +119,43 @@ def test_a_term_of_a_sequence_is_what_it_counts() -> None:
     )
 
 
+@pytest.mark.parametrize("command", [("count",), ("run", "-l"), ("result", "-l")])
+def test_a_term_is_what_is_expected(tmp_path: Path, command: tuple[str, ...]) -> None:
+    ledger = str(tmp_path / "l.db")
+    assert command == ("count",) or call("run", "8", "-l", ledger).exit_code == 0
+    asked = [command[0], "A176127", "8", *(["-l", ledger] if "-l" in command else []), "--expect"]
+    assert "agrees    with the expected 300" in call(*asked, "300").output
+    half = call(*asked, "150")
+    assert (half.exit_code, "A176127(8) = 300, not the expected 150" in half.stderr) == (4, True)
+
+
+def test_the_term_of_the_row_without_a_colour_needs_no_count() -> None:
+    for name in ("A059108", "A285527"):
+        assert call("count", name, "0").output == f"{name}(0) = 1, the row without a colour; nothing was counted\n"
+        assert langford.count(f"{name}(0)") == 1
+        with pytest.raises(BadProblem, match="is 1, for the row without a colour"):
+            Problem.parse(f"{name} 0")
+    assert call("count", "A059108 0", "--expect", "2").exit_code == 4
+
+
+@pytest.fixture
+def _not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plan, "evaluator", lambda *_: pytest.fail("a task was evaluated"))
+
+
+@pytest.mark.usefixtures("_not_measured")
 def test_a_long_count_is_compared_with_what_is_published() -> None:
     right = call("count", "28", "--expect", "1607383260609382393152")
     assert right.exit_code == 0
     assert "as published (A014552); nothing was counted" in right.output
     assert "langford import " in right.output
-    wrong = call("count", "A176127", "28", "--expect", "1607383260609382393153", "--json")
+    wrong = call("count", "A176127", "28", "--expect", "1607383260609382393152", "--json")
     assert wrong.exit_code == 4
-    assert json.loads(wrong.stdout)["as_expected"] is False
+    document = json.loads(wrong.stdout)
+    assert (document["as_expected"], document["term"]) == (False, "3214766521218764786304")
 
 
+@pytest.mark.usefixtures("_not_measured")
 def test_a_long_count_is_compared_with_a_stored_export() -> None:
     right = call("count", "rosa", "24", "--expect", "45,346,214,885,365,184")
     assert right.exit_code == 0, right.output
@@ -135,4 +166,4 @@ def test_a_long_count_is_compared_with_a_stored_export() -> None:
 
 
 def test_an_export_that_is_not_complete_is_no_answer() -> None:
-    assert KnownAnswer.of(Problem.langford(31), 5894683902597484486903808, None) is None
+    assert KnownAnswer.of(Problem.langford(31), Asked(5894683902597484486903808)) is None

@@ -15,8 +15,8 @@ from langford.errors import BadInput, BadProblem
 from langford.ledger import Campaign, Ledger
 from langford.methods import chosen_plan
 from langford.problem import Problem
-from langford.problem.grammar import families
-from langford.problem.sequences import OEIS
+from langford.problem.grammar import families, term_of
+from langford.problem.sequences import OEIS, Term
 
 Named = TypeVar("Named")
 
@@ -40,6 +40,11 @@ def problem_meant(words: Sequence[str], ledger: Ledger | None) -> Problem | None
         if (len(words) == 1 and not begins_problem) or (ledger is not None and any(map(ledger.has, words))):
             return None
         raise
+
+
+def term_meant(words: Sequence[str], ledger: Ledger | None) -> Term | None:
+    """The term of a sequence that words mean; None: a problem, or campaigns.  Raises as :func:`problem_meant`."""
+    return None if problem_meant(words, ledger) is None else term_of(" ".join(words))
 
 
 def existing_campaigns(names: Sequence[str], ledger: Ledger, is_new: bool) -> list[Campaign]:

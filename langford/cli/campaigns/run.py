@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
-from langford.cli.campaigns.opening import existing_campaigns, only, problem_meant
+from langford.cli.campaigns.opening import existing_campaigns, only, problem_meant, term_meant
 from langford.cli.campaigns.running import (
     complete,
     conclude,
@@ -90,6 +92,7 @@ def run(
 
     with existing(address) as found:
         problem = problem_meant(chosen.words, found)
+        asked = replace(asked, term=term_meant(chosen.words, found))
     is_new = chosen.is_new or task_time is not None
     if problem is None:
         with Ledger(address) as ledger:

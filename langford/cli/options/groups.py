@@ -126,7 +126,9 @@ class ComputeOptions:
         return devices(self.device, chosen_cores(self.workers))
 
 
-answer_options = gathered("asked", Asked, expect_option, verbose_option)
+answer_options = gathered(
+    "asked", lambda expected, verbose: Asked(expected, verbose), expect_option, verbose_option
+)
 compute_options = gathered("computing", ComputeOptions, workers_option, device_option, time_limit_option)
 
 

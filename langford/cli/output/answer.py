@@ -26,6 +26,16 @@ class Asked:
 
     expected: int | None = None  # the number to compare the count with
     verbose: bool = False  # whether to print each check on a line
+    term: Term | None = None  # of a sequence
+
+    def number(self, published: int, arrangements: int) -> int:
+        """The count that is printed: a term counts images as its sequence does."""
+        return published if self.term is None else self.term.value(published, arrangements)
+
+    def compared(self, number: int) -> dict[str, object]:
+        if self.expected is None:
+            return {}
+        return {"expected": str(self.expected), "as_expected": self.expected == number}
 
 
 NOTHING_MORE = Asked()
@@ -43,7 +53,6 @@ class Answer:
     more: Mapping[str, object] = field(default_factory=dict)  # further fields, the first of the JSON object
     promise: str = ""  # the promised replication, in words; empty: the checks contain it, or there is none
     asked: Asked = NOTHING_MORE
-    term: Term | None = None  # of a sequence, which was asked for
 
     @cached_property
     def comparison(self) -> Agreement:
@@ -64,7 +73,7 @@ class Answer:
             **self.more,
             "problem": self.problem.name,
             "method": self.method,
-            **self._term,
+            **({} if self.asked.term is None else self.asked.term.document(self._number)),
             "count": str(self.count.published),
             "arrangements": str(self.count.arrangements),
             "tasks": self.count.tasks,
@@ -76,24 +85,17 @@ class Answer:
             "checks": list(self.count.checks),
             "kernels": method_hash(self.method),
             **self.comparison.document(),
-            **({} if self.asked.expected is None else self._compared),
+            **self.asked.compared(self._number),
         }
 
     @property
     def is_expected(self) -> bool:
         """Whether the number to compare with, if any, is the one that is printed."""
-        return self.asked.expected in (None, self.count.published)
+        return self.asked.expected in (None, self._number)
 
     @property
-    def _term(self) -> dict[str, object]:
-        if self.term is None:
-            return {}
-        value = self.term.value(self.count.published, self.count.arrangements)
-        return {"sequence": self.term.sequence.name, "index": self.term.index, "term": str(value)}
-
-    @property
-    def _compared(self) -> dict[str, object]:
-        return {"expected": str(self.asked.expected), "as_expected": self.is_expected}
+    def _number(self) -> int:
+        return self.asked.number(self.count.published, self.count.arrangements)
 
     def lines(self) -> list[str]:
         problem, count = self.problem, self.count
@@ -111,12 +113,11 @@ class Answer:
             f"{several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
         )
         first = [f"{wrong}{problem} = {number}", f"  arrangements{up_to}, {sizes}"]
-        if self.term is not None:
-            value, images = self.term.value(count.published, count.arrangements), ""
-            if self.term.sequence.images and up_to:
-                images = f"; the sequence counts all {count.arrangements:,}"
+        if self.asked.term is not None:
+            all_images = self.asked.term.sequence.images and up_to
+            images = f"; the sequence counts all {count.arrangements:,}" if all_images else ""
             first = [
-                f"{wrong}{self.term} = {value:,}",
+                f"{wrong}{self.asked.term} = {self._number:,}",
                 f"  {problem} = {number} arrangements{up_to}, {sizes}{images}",
             ]
         return [
@@ -137,9 +138,11 @@ class Answer:
     def _compared_in_words(self) -> str:
         verdict, compared = self.comparison.verdict, self.comparison.compared
         known = self.comparison.published
-        if self.term is not None and known is not None and not self.problem.obstruction:
-            value = self.term.value(known, self.problem.arrangements(known))
-            compared = f"{'with' if verdict == 'agrees' else 'from'} the published value {value:,} ({self.term})"
+        if self.asked.term is not None and known is not None and not self.problem.obstruction:
+            value = self.asked.number(known, self.problem.arrangements(known))
+            compared = (
+                f"{'with' if verdict == 'agrees' else 'from'} the published value {value:,} ({self.asked.term})"
+            )
         return f"{verdict.upper() if verdict == 'differs' else verdict:<9} {compared}" if verdict else compared
 
     @property
@@ -163,9 +166,10 @@ class Answer:
     def _judged_by_expectation(self) -> ExitCode:
         if self.is_expected:
             return ExitCode.DONE
+        every = self.problem.up_to and self._number != self.count.arrangements
         display.say(
-            f"langford: {self.problem} = {self.count.published:,}, not the expected {self.asked.expected:,}"
-            + (f" ({self.count.arrangements:,} counting every image)" if self.problem.up_to else "")
+            f"langford: {self.asked.term or self.problem} = {self._number:,}, not the expected "
+            f"{self.asked.expected:,}" + (f" ({self.count.arrangements:,} counting every image)" if every else "")
         )
         return ExitCode.CHECK_FAILED
 

@@ -17,7 +17,7 @@ from langford.devices import Device
 from langford.errors import BadInput
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method, fastest_method
-from langford.methods.speed import Speed, expected_seconds, known_speed
+from langford.methods.speed import Speed, expected_seconds, known_speed, tabled
 from langford.problem import Problem
 from langford.problem.variants import DIFFERENCES
 from langford.words import DAY_SECONDS, duration, long_duration, quantity, several
@@ -87,10 +87,6 @@ class Cost:
         if self.seconds > SECONDS_WORTH_ADVICE:
             say(f"{first}{self.instead()}")
 
-    def asks(self, yes: bool, limit: float | None = None) -> bool:
-        """Whether :meth:`require_consent`, with the same arguments, asks."""
-        return not yes and min(self.seconds, inf if limit is None else limit) > SECONDS_WORTH_A_QUESTION
-
     def require_consent(self, yes: bool, limit: float | None = None) -> None:
         """Ask before a computation of over an hour; one of over a year needs --yes.
 
@@ -98,8 +94,15 @@ class Cost:
         """
         require_affordable(self.what, self.seconds, self.devices, yes, "--yes", self.instead)
         words = f"{self.what}: {time_on(self.seconds, self.devices)}"
-        if self.asks(yes, limit) and not display.confirmed(f"{words}. Start?"):
+        asks = min(self.seconds, inf if limit is None else limit) > SECONDS_WORTH_A_QUESTION and not yes
+        if asks and not display.confirmed(f"{words}. Start?"):
             raise BadInput(f"{words}: {self.instead()}, or give --yes")
+
+
+def takes_long(problem: Problem, method: Method, device_kind: str) -> bool:
+    """Whether a count takes one core, or one GPU, of the benchmarks more than an hour; nothing is measured."""
+    speed = tabled(problem, method, device_kind)
+    return speed is not None and speed.expected(problem) > SECONDS_WORTH_A_QUESTION
 
 
 def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:

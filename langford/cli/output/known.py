@@ -1,4 +1,4 @@
-"""The answer of what is published, and of the exports in ``jobs/campaigns``, where a count would take long."""
+"""The answer without counting: what is published, what an export in ``jobs/campaigns`` has, or the empty row."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 import jobs
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output import display
+from langford.cli.output.answer import Asked
 from langford.errors import LangfordError
 from langford.methods import METHODS
 from langford.problem import Problem
 from langford.problem.reference import cited, published
-from langford.problem.sequences import Term
+from langford.problem.sequences import NO_COLOUR
 
 CAMPAIGNS = Path(jobs.__file__).with_name("campaigns")
 """Absent where only the packages are installed."""
@@ -28,50 +29,51 @@ def exports_of(problem: Problem) -> Sequence[Path]:
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """A number compared with a count that is known without counting."""
+    """A count that is known without counting, compared with the number that is expected."""
 
-    problem: Problem
-    expected: int
-    known: int  # as the literature counts it
-    source: str  # of the known count, in words
-    exports: Sequence[Path]  # the files with all partial results of a count of the problem
-    term: Term | None = None  # of a sequence, which was asked for
+    problem: Problem | None  # None: NO_COLOUR
+    number: int  # with images as the literature, or the sequence that was asked for, counts them
+    source: str  # of the number, in words
+    asked: Asked
+    exports: Sequence[Path] = ()  # the files with all partial results of a count of the problem
 
     @classmethod
-    def of(cls, problem: Problem, expected: int, term: Term | None) -> KnownAnswer | None:
+    def of(cls, problem: Problem, asked: Asked) -> KnownAnswer | None:
         """None: nothing is published, and no export is complete."""
         from jobs.verify.exchange import count_of
 
-        exports = exports_of(problem)
-        number, source = published(problem), f"as published ({term or cited(problem)})"
+        exports, term = exports_of(problem), asked.term
+        known, source = published(problem), f"as published ({term or cited(problem)})"
         for file in exports:
-            if number is None:
+            if known is None:
                 with suppress(LangfordError):
-                    number, source = count_of([file])[1].published, f"by the partial sums in {file}"
-        return None if number is None else cls(problem, expected, number, source, exports, term)
+                    known, source = count_of([file])[1].published, f"by the partial sums in {file}"
+        if known is None:
+            return None
+        return cls(problem, asked.number(known, problem.arrangements(known)), source, asked, exports)
+
+    @classmethod
+    def of_no_colour(cls, asked: Asked) -> KnownAnswer:
+        return cls(None, 1, NO_COLOUR, asked)
 
     @property
     def agrees(self) -> bool:
-        """With the count up to the symmetries of the row, or with that of all arrangements."""
-        return self.expected in (self.known, self.problem.arrangements(self.known))
+        return self.asked.expected in (None, self.number)
 
     def print(self, as_json: bool) -> ExitCode:
-        number, name = self.known, str(self.problem)
-        if self.term is not None:
-            number, name = self.term.value(number, self.problem.arrangements(number)), str(self.term)
-        verdict = "agrees    with" if self.agrees else "DIFFERS   from"
-        lines = [
-            f"{name} = {number:,}, {self.source}; nothing was counted",
-            f"  {verdict} the expected {self.expected:,}",
-            *(f"  check the sums of an export: langford import {file}" for file in self.exports),
-            "  give --yes to count it",
-        ]
+        expected, term = self.asked.expected, self.asked.term
+        lines = [f"{term or self.problem} = {self.number:,}, {self.source}; nothing was counted"]
+        if expected is not None:
+            lines.append(f"  {'agrees    with' if self.agrees else 'DIFFERS   from'} the expected {expected:,}")
+        lines += [f"  check the sums of an export: langford import {file}" for file in self.exports]
+        if self.problem is not None:
+            lines.append("  give --yes to count it")
         document = {
-            "problem": self.problem.name,
-            "known": str(self.known),
+            "problem": self.problem and self.problem.name,
+            **({} if term is None else term.document(self.number)),
+            "known": str(self.number),
             "source": self.source,
-            "expected": str(self.expected),
-            "as_expected": self.agrees,
+            **self.asked.compared(self.number),
             "counted": False,
             "exports": [str(file) for file in self.exports],
         }

@@ -15,7 +15,7 @@ from db.files.promise import in_words
 from db.files.reading import STANDARD_INPUT
 from db.files.salvage import salvaged
 from jobs.verify import exchange, signatures
-from langford.cli.campaigns.opening import campaign_meant, campaigns_meant
+from langford.cli.campaigns.opening import campaign_meant, campaigns_meant, term_meant
 from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import (
@@ -82,6 +82,7 @@ def result(
             campaigns = campaigns_meant(words, ledger)
             if asked.expected is not None and len(campaigns) > 1:
                 raise click.UsageError("--expect is the count of one campaign: name one")
+            asked = replace(asked, term=term_meant(words, ledger))
             for campaign in campaigns:
                 answers.append(replace(answer_of(campaign, unconfirmed), asked=asked))
                 codes.append(_shown(answers[-1], as_json))
