@@ -27,9 +27,8 @@ Settings = TypeVar("Settings", bound="DataclassInstance")
 
 
 def profile_file() -> Path:
-    """Where the profile is kept; LANGFORD_PROFILE names another file.  Raises NoHome."""
-    named = os.environ.get("LANGFORD_PROFILE")
-    return Path(named) if named else base_folder("XDG_CONFIG_HOME", ".config") / "langford" / "profile.json"
+    """Where the profile is kept; raises NoHome."""
+    return base_folder("XDG_CONFIG_HOME", ".config") / "langford" / "profile.json"
 
 
 def settings_of(device: str, method: str) -> dict[str, Any]:
@@ -80,7 +79,7 @@ def _profile() -> dict[str, dict[str, Any]]:
         return {}
     except (OSError, FileTooLarge, ValueError, RecursionError) as error:
         is_closed = isinstance(error, PermissionError) and not os.access(file.parent, os.X_OK)
-        if not is_closed or os.environ.get("LANGFORD_PROFILE"):  # else the home folder is another user's
+        if not is_closed:  # else the home folder is another user's
             say_unusable(getattr(error, "strerror", None) or str(error))
         return {}
     if isinstance(profile, dict) and all(isinstance(each, dict) for each in profile.values()):

@@ -43,8 +43,9 @@ def test_a_byte_order_mark_at_the_start_of_a_file_is_no_content(tmp_path: Path) 
 
 
 def test_a_byte_order_mark_in_a_profile_is_no_content(langford: Run, tmp_path: Path) -> None:
-    (tmp_path / "profile.json").write_bytes(b"\xef\xbb\xbf{}\n")
-    done = langford("run", "langford", "7", variables={"LANGFORD_PROFILE": str(tmp_path / "profile.json")})
+    (tmp_path / "langford").mkdir()
+    (tmp_path / "langford" / "profile.json").write_bytes(b"\xef\xbb\xbf{}\n")
+    done = langford("run", "langford", "7", variables={"XDG_CONFIG_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
 
 

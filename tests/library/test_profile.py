@@ -18,7 +18,6 @@ from langford.methods.necklace.cuda import NecklaceLaunch
 
 @pytest.fixture(autouse=True)
 def own_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LANGFORD_PROFILE", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
 
@@ -29,12 +28,6 @@ def test_settings_are_found_again() -> None:
     save_settings("another", "miller", {"threads": 64})
     assert settings_of("some GPU", "miller") == {"lane_colours": 8}
     assert chosen_from(SearchSettings(), settings_of("another", "miller")) == SearchSettings(threads=64)
-
-
-def test_another_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_settings("some GPU", "miller", {"lane_colours": 8})
-    monkeypatch.setenv("LANGFORD_PROFILE", str(tmp_path / "other.json"))
-    assert settings_of("some GPU", "miller") == {}
 
 
 DAMAGED = ["", "{", "[]", '{"some GPU": 3}', '{"some GPU": {"miller": [8]}}', "\0" * 70, "[" * 99999, "\ud800"]
@@ -85,9 +78,8 @@ def test_settings_of_all_kinds_are_used() -> None:
     )
 
 
-@pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "LANGFORD_PROFILE"])
-def test_a_profile_below_what_is_no_folder_is_none(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    monkeypatch.setenv(variable, "/dev/null" if variable == "XDG_CONFIG_HOME" else "/dev/null/profile.json")
+def test_a_profile_below_what_is_no_folder_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/dev/null")
     assert settings_of("some GPU", "miller") == {}
 
 

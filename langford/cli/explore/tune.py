@@ -58,7 +58,7 @@ def tune(
 
     On the processor: the depth of tasks and the number of cores, with a smaller problem if N would take
     long.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
-    compute.  `run`, `count` and `work` use the kept settings; LANGFORD_PROFILE names the file.
+    compute.  `run`, `count` and `work` use the kept settings, which are in ~/.config/langford/profile.json.
     """
     problem = chosen.problem()
     if out is not None:
