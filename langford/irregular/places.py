@@ -26,7 +26,7 @@ class ArrayPlace:
     on_gpu: bool
 
     @property
-    def _gpu(self) -> Gpu:
+    def gpu(self) -> Gpu:
         from langford.irregular.cuda.gpu import gpu_by_number
 
         return gpu_by_number(0)
@@ -34,16 +34,16 @@ class ArrayPlace:
     @property
     def xp(self) -> Any:
         """The module of its arrays, numpy or cupy."""
-        return self._gpu.xp if self.on_gpu else np
+        return self.gpu.xp if self.on_gpu else np
 
     def free_bytes(self) -> int:
         """Memory that is free there, in bytes."""
-        return self._gpu.free_bytes() if self.on_gpu else present_bytes()
+        return self.gpu.free_bytes() if self.on_gpu else present_bytes()
 
     def wait(self) -> None:
         """Return when everything that was started there is done: on a core at once."""
         if self.on_gpu:
-            self._gpu.wait()
+            self.gpu.wait()
 
 
 def place_of(device: str) -> ArrayPlace:

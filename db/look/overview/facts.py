@@ -140,5 +140,5 @@ class Facts:
 
 
 def last_seen(worker: Row[Any]) -> float:
-    """In ledgers of earlier versions, when its last attempt ended."""
+    """Its last request is known to about five seconds: an attempt of it may have ended since."""
     return max(float(at) for at in (worker.last_seen, worker.last_ended, worker.started) if at is not None)

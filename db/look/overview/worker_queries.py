@@ -108,7 +108,7 @@ _ARRIVALS = (
         and_(
             same_task(Result, Attempt),
             Result.attempt_id == Attempt.id,
-            # Ledgers of earlier versions contain any time that a worker reported.
+            # A worker that opens the ledger itself may report any time.
             Result.seconds.between(MIN_SECONDS, MAX_SECONDS),
         ),
     )
@@ -150,7 +150,7 @@ _PACE = (
     .where(
         _last.c.campaign_id == CAMPAIGN,
         Result.attempt_id == _last.c.id,
-        # Ledgers of earlier versions contain any time that a worker reported.
+        # A worker that opens the ledger itself may report any time.
         Result.seconds.between(MIN_SECONDS, MAX_SECONDS),
     )
     .correlate(Worker)

@@ -42,10 +42,9 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
     what = f"a graph of scale {scale}{' on the GPU' if place.on_gpu else ''}"
     require_memory(what, edges_bytes(scale, edgefactor), place.free_bytes())
     if place.on_gpu:
-        from langford.irregular.cuda.gpu import gpu_by_number
         from langford.irregular.cuda.kronecker import generated
 
-        return generated(gpu_by_number(0), scale, seed, 0, edgefactor << scale)
+        return generated(place.gpu, scale, seed, 0, edgefactor << scale)
     return kronecker_slice(scale, seed, 0, edgefactor << scale)
 
 
