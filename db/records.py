@@ -13,6 +13,7 @@ from db.machines import Machine
 from db.messages import Count, Message, ProblemName, Real, Text, Uuid, problem
 from db.states import Role, TaskState
 from langford.methods import MAX_SEED, PlanKey
+from langford.methods.merging import Check
 
 NO_STEPS: Mapping[int, int] = MappingProxyType({})
 """The steps of attempts, by attempt, when none are reported."""
@@ -152,10 +153,10 @@ class Replication:
         return f"{self.replicated:,} of {self.drawn:,} drawn results replicated by independent voters"
 
     @property
-    def checks(self) -> tuple[str, ...]:
+    def checks(self) -> tuple[Check, ...]:
         """What a count says of it beside its other checks; nothing if nothing was drawn."""
         missing = "" if self.replicated == self.drawn else "NOT CONFIRMED: "
-        return (f"{missing}{self.words}",) if self.drawn else ()
+        return (Check(f"{missing}{self.words}"),) if self.drawn else ()
 
 
 @dataclass(frozen=True)

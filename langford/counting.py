@@ -13,6 +13,7 @@ from langford.devices import Device, devices
 from langford.machine.process import computing_threads
 from langford.methods import Count, Method, Plan, chosen_plan, find_method, merge
 from langford.methods.backtracking import estimation, explicit
+from langford.methods.merging import Check
 from langford.methods.speed import expected_seconds, tabled
 from langford.problem import Problem, problem_of
 from langford.problem.grammar import term_of
@@ -60,12 +61,12 @@ def count(
     """
     term = term_of(problem) if isinstance(problem, str) else None
     if term is not None and not term.words:
-        return Count(Problem("skolem", (), 0, 3), 1, 1, 0, 0, (NO_COLOUR,))
+        return Count(Problem("skolem", (), 0, 3), 1, 1, 0, 0, (Check(NO_COLOUR),))
     problem, place = problem_of(problem), Device.parse(str(device))
     if problem.obstruction and not anyway:
         if method is not None:
             find_method(method, problem)
-        return Count(problem, 0, 0, 0, 0, (f"no arrangement exists, {problem.obstruction}",))
+        return Count(problem, 0, 0, 0, 0, (Check(f"no arrangement exists, {problem.obstruction}"),))
     chosen, workers = chosen_plan(problem, place, method, seed=seed), devices(str(device))
     require_affordable(
         f"{problem} by {chosen.method.name}",

@@ -13,6 +13,21 @@ from langford.result import PartialResult
 from langford.words import portion, several
 
 
+class Check(str):
+    """A check that passed, in words.
+
+    Attributes:
+        brief: the same in a few words; empty: there was nothing to check.
+    """
+
+    brief: str
+
+    def __new__(cls, words: str, brief: str | None = None) -> Check:
+        check = super().__new__(cls, words)
+        check.brief = words if brief is None else brief
+        return check
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Count(int):
     """A merged count: the published number, with what it comes from.
@@ -27,7 +42,7 @@ class Count(int):
         published: the number as the literature counts it (see Problem.published).
         tasks: partial results merged.
         evaluated: products or nodes over all tasks.
-        checks: the checks passed, in words.
+        checks: the checks passed.
     """
 
     problem: Problem
@@ -35,7 +50,7 @@ class Count(int):
     published: int
     tasks: int
     evaluated: int
-    checks: tuple[str, ...]
+    checks: tuple[Check, ...]
 
     def __new__(cls, problem: Problem, arrangements: int, published: int, *others: object, **more: object) -> Count:
         return super().__new__(cls, published)
@@ -89,13 +104,17 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
             f"{_broken(problem, arrangements, symmetry)}: at least one result is wrong; "
             "evaluate a sample of tasks again with another method"
         )
-    checks = [f"{tasks} of {several(tasks, 'task')}, each once", "residues mod 2^64-1 agree"]
+    checks = [
+        Check(f"{tasks} of {several(tasks, 'task')}, each once", "every task once"),
+        Check("residues mod 2^64-1 agree", "residues"),
+    ]
     if min(zeros, default=0) > 0:
-        checks.append(f"every partial sum ends in {min(zeros)} zero bits or more, as its task requires")
+        ends = f"every partial sum ends in {min(zeros)} zero bits or more, as its task requires"
+        checks.append(Check(ends, "zero bits"))
     elif not any(zeros) and plan.method.unit == "points":
-        checks.append("no zero bits to check: this sum forces none")
+        checks.append(Check("no zero bits to check: this sum forces none", ""))
     if plan.multiplier > 1:
-        checks.append(f"total divisible by {plan.multiplier}")
+        checks.append(Check(f"total divisible by {plan.multiplier}", f"divisible by {plan.multiplier}"))
     if symmetry is not None and symmetry.modulus > 1:
         checks.append(_kept(problem, symmetry))
     return Count(problem, arrangements, problem.published(arrangements), tasks, evaluated, tuple(checks))
@@ -109,9 +128,10 @@ def _broken(problem: Problem, arrangements: int, symmetry: Congruence) -> str:
     return f"{arrangements} arrangements on a circle should be {symmetry.words}, by its symmetries"
 
 
-def _kept(problem: Problem, symmetry: Congruence) -> str:
+def _kept(problem: Problem, symmetry: Congruence) -> Check:
     if not problem.circle:
-        return "mirror images pair up"
+        return Check("mirror images pair up", "mirror pairs")
     if not problem.empty:
-        return f"total divisible by {symmetry.modulus} rotations and reflections"
-    return f"count is {symmetry.words}, as the symmetries of the circle require"
+        total = f"total divisible by {symmetry.modulus} rotations and reflections"
+        return Check(total, "rotations and reflections")
+    return Check(f"count is {symmetry.words}, as the symmetries of the circle require", symmetry.words)

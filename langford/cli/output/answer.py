@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.output import display
 from langford.devices import Device
 from langford.methods import METHODS, Count, Method, PlanKey, find_method, method_hash
+from langford.methods.merging import Check
 from langford.problem import Problem
 from langford.problem.sequences import Term
 from langford.words import duration, rate, several, speed
@@ -184,32 +185,17 @@ def nothing_to_count(problem: Problem, method: str | None, asked: Asked = NOTHIN
     else:
         able = find_method(method, problem).name
     how = "nothing" if able else "nothing: no method can compute a problem of this size"
-    nothing = Count(problem, 0, 0, 0, 0, (how,))
+    nothing = Count(problem, 0, 0, 0, 0, (Check(how),))
     return Answer(problem, able, nothing, 0.0, 0.0, "without counting", str, asked=asked)
 
 
-BRIEF: Sequence[tuple[str, Callable[[re.Match[str]], str]]] = (
-    (r"\d+ of \d+ tasks?, each once", lambda found: "every task once"),
-    (r"residues mod .* agree", lambda found: "residues"),
-    (r"every partial sum ends in \d+ zero bits .*", lambda found: "zero bits"),
-    (r"no zero bits to check.*", lambda found: ""),
-    (r"total divisible by (\d+)", lambda found: f"divisible by {_power(int(found[1]))}"),
-    (r"mirror images pair up", lambda found: "mirror pairs"),
-    (r"total divisible by \d+ rotations and reflections", lambda found: "rotations and reflections"),
-    (r"count is (\d+ mod \d+), as .*", lambda found: found[1]),
-)
-"""Checks, as patterns, and the few words for them."""
+def brief(check: Check) -> str:
+    """A check of a count in a few words, with short powers of two; empty: there was nothing to check.
 
-
-def brief(check: str) -> str:
-    """A check of a count in a few words; empty: there was nothing to check.
-
-    >>> brief("6 of 6 tasks, each once"), brief("total divisible by 2097152"), brief("total divisible by 23")
-    ('every task once', 'divisible by 2²¹', 'divisible by 23')
-    >>> brief("count is 1 mod 4, as the symmetries of the circle require")
-    '1 mod 4'
+    >>> brief(Check("total divisible by 2097152", "divisible by 2097152")), brief(Check("b", "1 mod 4"))
+    ('divisible by 2²¹', '1 mod 4')
     """
-    return next((words(found) for pattern, words in BRIEF if (found := re.fullmatch(pattern, check))), check)
+    return re.sub(r"(?<=divisible by )\d+", lambda found: _power(int(found[0])), check.brief)
 
 
 def _power(number: int) -> str:
