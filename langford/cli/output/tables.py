@@ -23,7 +23,7 @@ Row = Sequence[object]
 Batches = Callable[[], Iterable[Sequence[Sequence[str]]]]
 """The texts of each column, for some rows at a time; read twice, the same each time."""
 MAX_EXACT = 2**53
-UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID, UUID_LENGTH = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), 36
 MIN_WIDTH = 8
 """The first characters of a UUID that a terminal shows; more where those of two are equal."""
 TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z")
@@ -169,16 +169,16 @@ class _Seen:
     def texts(self, values: Sequence[object]) -> Sequence[str]:
         kinds = set(map(type, values))
         texts = _texts(values, kinds)
-        numbers = kinds <= {int, float}
-        self.is_number = self.is_number and (numbers or all(map(_is_number, texts)))
-        if not numbers:
-            self._uuids.update(text for text in texts if UUID.fullmatch(text))
+        if not kinds <= {int, float}:
+            different = set(texts)  # a column often repeats its texts
+            self.is_number = self.is_number and all(map(_is_number, different))
+            self._uuids.update(text for text in different if len(text) == UUID_LENGTH and UUID.fullmatch(text))
         return texts
 
     def short(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts with shorter UUIDs and times."""
         if self._uuids and not self._shown_characters:
-            lengths = range(MIN_WIDTH, 37)
+            lengths = range(MIN_WIDTH, UUID_LENGTH + 1)
             self._shown_characters = next(
                 n for n in lengths if len({text[:n] for text in self._uuids}) == len(self._uuids)
             )
