@@ -247,6 +247,7 @@ class WorkerCampaign:
         """
         with self._changing_attempts() as transaction:
             tasks = owned.tasks(transaction, self.campaign.record, credentials)
+            self._holdings.ended()
             leases.note(transaction, {attempt: computed[attempt] for attempt in computed if attempt in tasks})
             if outcome not in COMPLAINTS:
                 transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
@@ -280,6 +281,7 @@ class WorkerCampaign:
                     receipts, brought = acceptance.accept(
                         transaction, self.campaign.record, self.campaign.plan, deliveries, self.terms, one_at_a_time
                     )
+                    self._holdings.ended()
                     self.terms.note(transaction, acceptance.refused(receipts), brought)
                     return receipts
             except acceptance.Overtaken:
@@ -306,6 +308,7 @@ class WorkerCampaign:
                 receipts, brought = acceptance.accept(
                     transaction, self.campaign.record, self.campaign.plan, deliveries, self.terms
                 )
+                self._holdings.ended()
                 asked, refused = (worker_id, count, seconds, held, copies), acceptance.refused(receipts)
                 granted, refusal = self._grant(transaction, *asked, brought, refused)
         except acceptance.Overtaken:

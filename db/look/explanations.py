@@ -101,7 +101,7 @@ def of_workers(transaction: Transaction, campaign: CampaignRecord) -> list[str]:
         standing.tasks.get(TaskState.SET_ASIDE, 0),
         standing.rechecks,
     )
-    explained = []
+    explained, counted = list[str](), holding.counted(transaction)
     for row in transaction.execute(_IDLE).all():
         token = row.token
         asking = Asking(
@@ -110,7 +110,7 @@ def of_workers(transaction: Transaction, campaign: CampaignRecord) -> list[str]:
             bool(token) and row.number is None,
             row.distrusted is not None,
             row.number is not None and holding.is_fruitless(transaction, token),
-            holding.room_of(transaction, token) if token else 1,
+            counted.room(token) if token else 1,
             ready > 0,
         )
         explained.append(f"{worker_name(row.id, row.host)}: {reasons.why_no_task(asking, left)}")

@@ -10,13 +10,15 @@ Workers that open the ledger themselves have no limit; together they share as on
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from math import inf
 
 from sqlalchemy import Integer, bindparam, case, func, select, union_all, update
 
 from db.errors import WrongToken
-from db.schema.models import Attempt, Task, Token
+from db.schema.models import Attempt, Task, Token, Voter, Worker
 from db.states import TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
@@ -28,8 +30,8 @@ PER_PROCESS = 4
 MAX_FRUITLESS = 10_000
 MAX_AT_ONCE = 1_000
 """Leases for which a token is found to have room at once."""
-COUNT_SECONDS = 1.0
-"""Time between two counts of what a token holds, while it has room for what it asks."""
+COUNT_SECONDS = 2.0
+"""Time between two counts of what the tokens of a campaign hold: it reads all leases that run."""
 
 
 def room(left: int, held: int, others: Collection[float]) -> int:
@@ -45,6 +47,13 @@ def room(left: int, held: int, others: Collection[float]) -> int:
 
 
 _HELD = select(func.count()).select_from(Attempt).where(OF_CAMPAIGN, Attempt.ended.is_(None), OF_TOKEN)
+_HELD_BY_EACH = (
+    select(Voter.token, func.count().label("number"))
+    .join(Worker, Worker.voter_id == Voter.id)
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .where(OF_CAMPAIGN, Attempt.ended.is_(None))
+    .group_by(Voter.token)
+)
 _MOST = bindparam("most", type_=Integer)
 _UNFINISHED = select(Task.task_index).where(
     Task.campaign_id == CAMPAIGN, Task.state.in_([TaskState.READY, TaskState.LEASED])
@@ -64,35 +73,56 @@ def held(transaction: Transaction, token: str) -> int:
     return int(transaction.scalar(_HELD, shown=token))
 
 
+@dataclass(frozen=True)
+class Counted:
+    """What the tokens of a campaign can use and hold, by their digests, and how many tasks are left."""
+
+    uses: Mapping[str, float]
+    held: Mapping[str, int]
+    left: int
+
+    def room(self, token: str) -> float:
+        """How many more tasks the workers of a token may hold, or MAX_AT_ONCE of them."""
+        others = [use for of, use in self.uses.items() if of != token]
+        return room(self.left, self.held.get(token, 0), others) if others else inf
+
+
+def counted(transaction: Transaction) -> Counted:
+    processes = presence.processes(transaction)
+    uses = {token: inf if number is None else PER_PROCESS * number for token, number in processes.items()}
+    held = {row.token: row.number for row in transaction.execute(_HELD_BY_EACH)}
+    most = (len(uses) + 1) * (max(held.values(), default=0) + MAX_AT_ONCE)  # more leave each that room in any case
+    return Counted(uses, held, int(transaction.scalar(_LEFT, most=most)))
+
+
 class Holdings:
-    """The room of each token of a campaign, as of the last count."""
+    """The room of each token of a campaign, as of the last count and the leases since; threads may share it."""
 
     def __init__(self) -> None:
-        # By the digest of a token: when its room was counted, by the database's clock, and what is left of it.
-        self._rooms: dict[str, tuple[float, float]] = {}
+        self._counted, self._when, self._taken = Counted({}, {}, 0), -inf, Counter[str]()
+        self._is_current = True
 
     def room(self, transaction: Transaction, token: str, now: float, count: int) -> float:
-        """How many tasks the workers of a token may lease now, if they ask for ``count``; see :func:`room`."""
-        counted, left = self._rooms.get(token, (-inf, 0.0))
-        if left < count or not 0 <= now - counted < COUNT_SECONDS:
-            left = room_of(transaction, token)
-            self._rooms[token] = now, left
+        """How many tasks the workers of a token may lease now, if they ask for ``count``; see :func:`room`.
+
+        Args:
+            now: the time by the database's clock.
+        """
+        left = self._counted.room(token) - self._taken[token]
+        # Whoever asks in vain again and again, as many do when all tasks are held, costs no count.
+        if not 0 <= now - self._when < COUNT_SECONDS or (left < count and not self._is_current):
+            self._is_current = True
+            self._counted, self._when, self._taken = counted(transaction), now, Counter()
+            left = self._counted.room(token)
         return left
 
     def took(self, token: str, leases: int) -> None:
-        counted, left = self._rooms[token]
-        self._rooms[token] = counted, left - leases
+        self._taken[token] += leases
+        self._is_current = self._is_current and not leases
 
-
-def room_of(transaction: Transaction, token: str) -> float:
-    """How many more tasks the workers of a token (its digest) may hold, or MAX_AT_ONCE of them."""
-    present = presence.processes(transaction)
-    others = [inf if number is None else PER_PROCESS * number for of, number in present.items() if of != token]
-    if not others:
-        return inf
-    mine = held(transaction, token)
-    most = (len(others) + 1) * (mine + MAX_AT_ONCE)  # more would leave room for MAX_AT_ONCE in any case
-    return room(int(transaction.scalar(_LEFT, most=most)), mine, others)
+    def ended(self) -> None:
+        """Note that attempts ended in a transaction: there may be more room."""
+        self._is_current = False
 
 
 _OWN = Token.campaign_id == CAMPAIGN, Token.digest == SHOWN

@@ -656,6 +656,25 @@ def test_two_sites_with_one_token_each_use_all_their_nodes(farm: Bearers, clock:
     assert large.reader.standing().tasks == {TaskState.LEASED: 25_600, TaskState.READY: 400}
 
 
+def test_who_holds_what_is_counted_once_for_all_tokens_and_not_for_those_who_ask_in_vain(
+    farm: Bearers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = Mock(wraps=holding.presence.processes)
+    monkeypatch.setattr(holding.presence, "processes", counts)
+    for worker, token in (("good", HONEST), ("bad", LIAR), ("third", farm.join(OTHER))):
+        farm.enrol(worker, token)
+    assert [len(farm.lease(worker, token, count=1)) for worker, token in (("good", HONEST), ("third", OTHER))] == [
+        1,
+        1,
+    ]
+    assert counts.call_count == 1
+    held, counted = farm.lease("bad"), counts.call_count
+    assert [farm.lease("bad") for _ in range(3)] == [[], [], []]
+    assert counts.call_count == counted + 1
+    farm.end(Outcome.RELEASED, held[:1])
+    assert len(farm.lease("bad")) == 1
+
+
 # -- what it claims -------------------------------------------------------------------------------
 
 
