@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -18,7 +19,9 @@ from msgspec import structs
 
 from db import Campaign, Credential, Delivery, Lease
 from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
+from db.look import progress
 from db.messages import converted, document
+from db.records import CampaignInfo
 from db.states import Role
 from jobs.farm.api.clients import HEADERS
 from jobs.farm.api.overviews import Overviews
@@ -218,6 +221,22 @@ def test_an_error_of_a_page_is_counted_and_logged_once(
     assert SECRET in record.getMessage()
     assert bool(record.exc_info) == (status == 500)
     assert [farm.client.get(path).status_code for path in ("/a/b/c", "/campaigns/a/b/c")] == [404, 404]
+
+
+def test_workers_that_start_share_a_view_of_the_tasks_until_one_ends(
+    farm: Dialogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = Mock(wraps=progress.standing)
+    monkeypatch.setattr(progress, "standing", looks)
+
+    def done() -> int:
+        return converted(farm.ask("GET", "/campaigns/NAME").json(), CampaignInfo).standing.tasks_done
+
+    assert ([done() for _ in range(20)], looks.call_count) == ([0] * 20, 1)
+    for number in range(1, TASKS + 1):
+        [lease] = farm.lease("a", 1)
+        farm.deliver(delivery(lease, TRUE[lease.index], 1.0))
+        assert done() == number
 
 
 @given(DELIVERIES)

@@ -42,3 +42,8 @@ class Shared(Generic[T]):
             return self._known
         finally:
             self._lock.release()
+
+    def forget(self) -> None:
+        """Have the next one who asks get a new answer."""
+        with self._lock:
+            self._known = None

@@ -9,6 +9,7 @@ from db import Campaign, Standing
 from db.look.overview.records import Overview
 from db.look.overview.shared import Shared
 from db.messages import encoded, iso
+from db.states import TaskState
 from jobs.reach.wire import Listed, TaskNumbers
 
 
@@ -21,7 +22,9 @@ class Overviews:
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
         self._turn = Lock()
         self._overviews = {name: self._shared(campaign) for name, campaign in campaigns.items()}
-        self._standings = {name: Shared(campaign.reader.standing) for name, campaign in campaigns.items()}
+        self._readers = {name: campaign.reader for name, campaign in campaigns.items()}
+        self._standings = {name: Shared(reader.standing) for name, reader in self._readers.items()}
+        self._for_workers = {name: Shared(reader.standing) for name, reader in self._readers.items()}
         self._texts: dict[str, tuple[Overview, bytes]] = {}
 
     def _shared(self, campaign: Campaign) -> Shared[Overview]:
@@ -37,6 +40,15 @@ class Overviews:
     def standing(self, name: str) -> Standing:
         """Some seconds old."""
         return self._standings[name].newest()
+
+    def standing_for_workers(self, name: str) -> Standing:
+        """Some seconds old while tasks are ready and none ends: thousands of workers ask when they start."""
+        standing = self._for_workers[name].newest()
+        return standing if TaskState.READY in standing.tasks else self._readers[name].standing()
+
+    def end(self, name: str) -> None:
+        """Note that attempts have ended: a worker sees at once that nothing is left to do."""
+        self._for_workers[name].forget()
 
     def status(self, name: str) -> bytes:
         """The document of a status; it is some seconds old."""

@@ -52,7 +52,7 @@ from jobs.farm.guard.access import Access
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
 from jobs.farm.guard.shares import NoTime
-from jobs.reach.wire import HEADER, RENEW, SPOKEN, Done, OtherVersion, require_understood
+from jobs.reach.wire import ENROL, HEADER, LEASE, RENEW, SPOKEN, Done, OtherVersion, require_understood
 from langford.errors import BadInput, LangfordError
 
 T = TypeVar("T")
@@ -174,8 +174,9 @@ class Endpoints:
         """For readers the progress is some seconds old."""
 
         def described(campaign: Campaign, right: Right) -> CampaignInfo | Campaign:
-            # A worker sees at once that nothing is left to do.
-            return campaign if right.role is Role.READER else campaign.reader.info()
+            if right.role is Role.READER:
+                return campaign
+            return campaign.reader.info(self.overviews.standing_for_workers(request.path_params["name"]))
 
         info = await self._authorized(request, Role.READER, described)
         if isinstance(info, Campaign):
@@ -219,7 +220,10 @@ class Endpoints:
                     return _private(await self.renewals.make(key, body, at_its_turn))
 
                 def answer(workers: WorkerCampaign) -> bytes:
-                    return encoded(answered.answer(workers, bounds.parse(body, operation.request)) or Done())
+                    done = encoded(answered.answer(workers, bounds.parse(body, operation.request)) or Done())
+                    if operation not in (ENROL, LEASE):
+                        self.overviews.end(request.path_params["name"])
+                    return done
 
                 return _private(await at_its_turn(answer))
 
