@@ -24,7 +24,7 @@ N = TypeVar("N", int, float)
 MAX_REASON = 1_000
 """Characters of a reason or a note that are sent."""
 Campaigns = Annotated[list[wire.Listed], Meta(max_length=wire.MAX_CAMPAIGNS)]
-SERVER = Transport("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
+SERVER = Transport("the server", True, look_seconds=0.5, overview_seconds=900.0, idle_seconds=(5.0, 60.0))
 
 
 class RemoteServer(Requests):

@@ -36,7 +36,8 @@ class Tally:
             self.tasks_here, self.work_here = self.tasks_here + 1, self.work_here + work
 
 
-FIRST_PAUSE_SECONDS = 4.0
+FIRST_PAUSE_SECONDS, TIMES_LONGER = 4.0, 8
+"""The first pause between two requests, and by what each further one is longer: thousands of workers ask."""
 MAX_SHARE = 0.02
 """Maximum share of the time that the answers take."""
 
@@ -68,7 +69,7 @@ class LastOverview:
             self._overview = None
         self._got = self._clock.monotonic()
         self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / MAX_SHARE))
-        self._pause *= 2
+        self._pause *= TIMES_LONGER
         if self._overview is not None:
             self._tally.update(self._overview.tasks.done, self._overview.work.done * whole)
 
