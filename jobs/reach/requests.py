@@ -25,8 +25,9 @@ from langford.words import duration
 if TYPE_CHECKING:
     from httpx import BaseTransport, Client, Response
 
-TIMEOUT_SECONDS = 10.0
-"""How long a server may send nothing."""
+TIMEOUT_SECONDS = 25.0
+"""How long a server may send nothing: longer than a request waits there for its turns
+(:data:`jobs.farm.guard.bounds.WAIT_SECONDS`), since to ask anew costs a busy server more than to wait."""
 KEPT_SECONDS = 150.0
 """How long an unused connection is kept: longer than two renewals, and not as long as the server keeps it."""
 PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}

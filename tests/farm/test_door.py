@@ -139,7 +139,7 @@ def test_who_has_left_is_not_let_in() -> None:
 def test_who_will_give_up_soon_goes_after_those_who_will_not() -> None:
     async def act(entrance: Entrance) -> None:
         first, late = [await entrance.come(b"x") for _ in range(2)]
-        await entrance.loop.pass_time(WAIT_SECONDS + 1)
+        await entrance.loop.pass_time(2 * WAIT_SECONDS + 1)
         fresh, fresher = [await entrance.come(b"x") for _ in range(2)]
         entrance.show(first, SITE)
         await entrance.settle()

@@ -14,7 +14,7 @@ from db.states import Outcome, Role
 from db.work.tokens import digest
 from db.work.transitions import UNHEARD_SECONDS
 from jobs.farm.guard.bodies import Bounds
-from jobs.farm.guard.bounds import HEARING_SECONDS, RETRY_SECONDS, SILENCE_SECONDS
+from jobs.farm.guard.bounds import HEARING_SECONDS, MIN_RETRY_SECONDS, SILENCE_SECONDS
 from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.shares import NoTime, Payer, Rank, Turns
 from tests.support.asgi import Served
@@ -161,7 +161,7 @@ def test_a_request_without_a_turn_is_answered_503_and_its_token_counts_as_unhear
     monkeypatch.setattr(Bounds, "read", receive)
     for path in ("leases", "results", "exchanges", "workers"):
         answer = hours.farm.ask("POST", f"/campaigns/NAME/{path}", "site", {})
-        assert (answer.status_code, answer.headers["Retry-After"]) == (503, str(RETRY_SECONDS))
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, str(MIN_RETRY_SECONDS))
         assert "no time" in answer.json()["error"]
     assert refused == [], "nothing is read of them"
     assert hours.farm.clients.hearing.unheard == [digest(hours.farm.tokens["site"])]

@@ -54,8 +54,11 @@ RECEIVED_AHEAD = 64 * 1024
 
 # -- one request ------------------------------------------------------------------------------
 
-WAIT_SECONDS, RETRY_SECONDS = 4.0, 10
-"""For its turn, before it is answered 503; and after how long that answer asks to repeat it."""
+WAIT_SECONDS = 10.0
+"""For each of its two turns, on the event loop and in a thread, before it is answered 503: together less than the
+patience of a worker (:data:`jobs.reach.requests.TIMEOUT_SECONDS`), so that it keeps its connection."""
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 10, 60
+"""After how long that answer asks to repeat it: as long as the others take, within these bounds."""
 HEARING_SECONDS = 120.0
 """After a request that had no turn: its worker has tried again by then, and meanwhile no lease expires for it."""
 SILENCE_SECONDS = 4.0

@@ -228,7 +228,7 @@ class Door:
 
     def _first(self, theirs: dict[Guest, None]) -> Guest:
         """The oldest that will not give up soon; where all will, the oldest."""
-        late = asyncio.get_running_loop().time() - WAIT_SECONDS
+        late = asyncio.get_running_loop().time() - 2 * WAIT_SECONDS
         for guest in list(itertools.islice(theirs, LOOKED_AT)):
             if guest.spoke > late or guest.has_left:
                 return guest

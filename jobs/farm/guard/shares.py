@@ -24,9 +24,10 @@ from typing import Any, Generic, TypeVar
 from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard.bounds import (
     ALONE_SECONDS,
+    MAX_RETRY_SECONDS,
+    MIN_RETRY_SECONDS,
     OF_A_PAYER,
     REMEMBERED,
-    RETRY_SECONDS,
     WAIT_SECONDS,
     WINDOW_SECONDS,
 )
@@ -130,9 +131,10 @@ class Rank(IntEnum):
 class NoTime(LangfordError):
     """A request has waited for too long: the server has no time for it now."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = 0.0) -> None:
+        """``seconds``: until those that wait have had their turns."""
         super().__init__("the server has no time for this request now: repeat it later")
-        self.headers = {"Retry-After": f"{RETRY_SECONDS}"}
+        self.headers = {"Retry-After": f"{min(max(MIN_RETRY_SECONDS, math.ceil(seconds)), MAX_RETRY_SECONDS)}"}
 
 
 class Queue(Generic[W]):
@@ -140,12 +142,14 @@ class Queue(Generic[W]):
 
     def __init__(self, charges: Charges) -> None:
         self._charges, self._waiting = charges, dict[Payer, dict[Rank, deque[W]]]()
+        self._size, self._taken = 0, 0
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
     def put(self, payer: Payer, what: W, rank: Rank = Rank.RUNNING) -> None:
         self._waiting.setdefault(payer, {}).setdefault(rank, deque()).append(what)
+        self._size += 1
 
     def next(self, may: Callable[[Payer], bool] = lambda _: True) -> tuple[Payer, W] | None:
         """What goes first of the payer with the least charge, among those that may go now; None: nobody may."""
@@ -159,16 +163,21 @@ class Queue(Generic[W]):
             del theirs[rank]
         if not theirs:
             del self._waiting[payer]
+        self._size -= 1
+        self._taken += 1
         return payer, what
 
+    async def in_time(self, turn: asyncio.Future[None]) -> None:
+        """Wait for a turn in this queue; raises NoTime, with the time that all who wait will take.
 
-async def in_time(turn: asyncio.Future[None]) -> None:
-    """Raises NoTime."""
-    try:
-        async with asyncio.timeout(WAIT_SECONDS):
-            await turn
-    except TimeoutError:
-        raise NoTime from None
+        They are as fast as those whose turns came meanwhile.
+        """
+        before = self._taken
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await turn
+        except TimeoutError:
+            raise NoTime(self._size * WAIT_SECONDS / max(1, self._taken - before)) from None
 
 
 class Turns:
@@ -198,7 +207,7 @@ class Turns:
                 turn.set_result(None)
 
         self.enqueue(payer, begin, rank)
-        await in_time(turn)
+        await self._queue.in_time(turn)
 
     def _take(self, payer: Payer, action: Callable[[], object]) -> None:
         self._taken = True
@@ -227,7 +236,7 @@ class Places:
         self._queue.put(payer, turn, rank)
         self._start()
         try:
-            await in_time(turn)
+            await self._queue.in_time(turn)
         except (NoTime, asyncio.CancelledError):
             if not turn.cancelled():  # it was its turn already
                 self._end(payer)
