@@ -29,12 +29,12 @@ def wait_for(file: Path, server: subprocess.Popen[str]) -> str:
 def test_a_problem_in_words_is_served_and_completed(langford: Run, tmp_path: Path) -> None:
     words = ["serve", "near-skolem", "8", "missing", "3", "--port", "0", "--ready-file", "ready"]
     tokens = set[str]()
-    for number, code in (  # the second one finds the campaign and the token
-        (signal.SIGINT, 128 + signal.SIGINT),
-        (signal.SIGTERM, -signal.SIGTERM),
+    for program, number, code in (  # the second one finds the campaign and the token
+        (COMMAND, signal.SIGINT, 128 + signal.SIGINT),
+        ([str(preloaded().program)], signal.SIGTERM, -signal.SIGTERM),
     ):
         server = subprocess.Popen(
-            [*COMMAND, *words], cwd=tmp_path, text=True, stderr=subprocess.PIPE, env=ENVIRONMENT
+            [*program, *words], cwd=tmp_path, text=True, stderr=subprocess.PIPE, env=ENVIRONMENT
         )
         try:
             address = wait_for(tmp_path / "ready", server).strip()

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
-from contextlib import closing
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from db import Ledger
 from db.errors import LedgerUnusable
+from db.store import damage, soundness
 from tests.support.campaigns import write_used_ledger
 from tests.support.command_line import Run
 
+DamageOf = Callable[..., LedgerUnusable | None]
 REMEDY = "restore a backup, or save the results that can be read with `langford export NAME --damaged`"
 
 
-def damage(file: Path, *statements: str) -> None:
+def damage_file(file: Path, *statements: str) -> None:
     """Change a ledger as flipped bits would, whatever its schema demands."""
     write_used_ledger(str(file))
     with closing(sqlite3.connect(file)) as database, database:
@@ -61,7 +63,7 @@ def damage(file: Path, *statements: str) -> None:
 def test_a_damaged_value_is_called_damage(
     langford: Run, tmp_path: Path, statement: str, command: str, reason: str
 ) -> None:
-    damage(tmp_path / "langford.db", statement)
+    damage_file(tmp_path / "langford.db", statement)
     done = langford(*command.split())
     assert done.returncode == 2, done.stderr
     assert reason in done.stderr
@@ -70,49 +72,45 @@ def test_a_damaged_value_is_called_damage(
     assert done.stderr.count("\n") == 1
 
 
-def _damage_of(where: str, between: str = "") -> str:
-    """What a process that has opened a ledger finds wrong with it, after some statements of Python."""
-    program = f"""
-from contextlib import suppress
-from db import Ledger
-from db.errors import LedgerUnusable
-with suppress(LedgerUnusable):
-    Ledger({where!r}).close()
-{between}
-from db.store import damage, soundness
-print(damage.opened(), soundness.damage())
-"""
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+@pytest.fixture
+def damage_of(monkeypatch: pytest.MonkeyPatch) -> DamageOf:
+    """What a process that has opened a ledger finds wrong with it; the tests have opened no other."""
+
+    def found(file: Path, afterwards: Callable[[], object] = lambda: None) -> LedgerUnusable | None:
+        monkeypatch.setattr(damage, "_OPEN", Counter())
+        with suppress(LedgerUnusable):
+            Ledger(str(file)).close()
+        assert damage.opened() == [file]
+        afterwards()
+        return soundness.damage()
+
+    return found
 
 
-def test_a_sound_ledger_hides_no_error(tmp_path: Path) -> None:
-    write_used_ledger(str(tmp_path / "langford.db"))
-    assert _damage_of(str(tmp_path / "langford.db")) == f"{[tmp_path / 'langford.db']} None\n"
-
-
-def test_a_text_that_begins_like_a_huge_number_is_no_damage(tmp_path: Path) -> None:
-    """As one of a hundred UUIDs and digests does."""
-    where = str(tmp_path / "langford.db")
-    write_used_ledger(where)
-    with Ledger(where) as ledger:
-        ledger.enrol("7e999123-4567-4abc-8def-0123456789ab", "host", "1")
-    assert _damage_of(where).endswith(" None\n")
-
-
-def test_a_ledger_of_an_earlier_version_is_not_damaged(tmp_path: Path) -> None:
+def test_a_sound_ledger_hides_no_error(tmp_path: Path, damage_of: DamageOf) -> None:
+    """Nor one with a text that begins like a huge number, as one of a hundred UUIDs and digests does."""
     file = tmp_path / "langford.db"
-    damage(
+    write_used_ledger(str(file))
+    assert damage_of(file) is None
+    with Ledger(str(file)) as ledger:
+        ledger.enrol("7e999123-4567-4abc-8def-0123456789ab", "host", "1")
+    assert damage_of(file) is None
+
+
+def test_a_ledger_of_an_earlier_version_is_not_damaged(tmp_path: Path, damage_of: DamageOf) -> None:
+    file = tmp_path / "langford.db"
+    damage_file(
         file,
         "ALTER TABLE campaign RENAME COLUMN seed TO choice",
         "UPDATE alembic_version SET version_num = '0015'",
     )
-    assert _damage_of(str(file)).endswith(" None\n")
+    assert damage_of(file) is None
 
 
-def test_a_ledger_that_cannot_be_opened_any_more_is_not_damaged(tmp_path: Path) -> None:
-    where = str(tmp_path / "langford.db")
-    write_used_ledger(where)
-    assert _damage_of(where, f"import os; os.mkdir({where + '-wal'!r})").endswith(" None\n")
+def test_a_ledger_that_cannot_be_opened_any_more_is_not_damaged(tmp_path: Path, damage_of: DamageOf) -> None:
+    file = tmp_path / "langford.db"
+    write_used_ledger(str(file))
+    assert damage_of(file, Path(f"{file}-wal").mkdir) is None
 
 
 def test_a_ledger_that_was_upgraded_in_use_may_be_sound(tmp_path: Path) -> None:

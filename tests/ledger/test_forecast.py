@@ -22,6 +22,7 @@ from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
 from jobs.run.source import RENEWAL_SECONDS
 from langford.methods import plan_of
 from langford.words import MIN_SHARE
+from tests.support.cases import few
 
 RECORDED = Path(__file__).parents[2] / "jobs" / "campaigns"
 LOOKS = 40
@@ -244,7 +245,7 @@ CAMPAIGNS |= {
 }
 
 
-@pytest.mark.parametrize("name", CAMPAIGNS)
+@pytest.mark.parametrize("name", few(CAMPAIGNS, 8))
 def test_the_time_left_is_right_and_falls(name: str) -> None:
     """From 5% of the work on, it is within 15%, or the time of a task, if enough tasks of each size are done.
 

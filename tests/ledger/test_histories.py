@@ -15,6 +15,6 @@ class PostgresHistories(Histories):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=6, stateful_step_count=30, deadline=None)
+TestHistories.settings = settings(max_examples=4, stateful_step_count=30, deadline=None)
 TestPostgresHistories = pytest.mark.exhaustive(PostgresHistories.TestCase)
-TestPostgresHistories.settings = settings(max_examples=3, stateful_step_count=20, deadline=None)
+TestPostgresHistories.settings = settings(max_examples=2, stateful_step_count=20, deadline=None)
