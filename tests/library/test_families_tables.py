@@ -17,6 +17,8 @@ from tests.support.tables import TABLES, family_of, numbers_of, read_table
 
 FILES = sorted(TABLES.glob("*.txt"))
 COUNTED_UP_TO = 10
+LONGEST_COUNTED = 28
+"""Places: with several pairs of a difference, fewer differences are counted."""
 LONGEST = TABLES / "extended-rosa.txt"
 """Of more than a thousand lines."""
 UNEXPLAINED = (4, 5, 6)
@@ -82,7 +84,10 @@ def test_the_lines_of_a_table_are_right(file: Path, every: int) -> None:
     )
     known: dict[object, int] = {}
     table = Table(family, [Row(entry, 0, 0) for entry in wanted])
-    small = [entry.n <= COUNTED_UP_TO and number % every == 0 for number, entry in enumerate(wanted)]
+    small = [
+        entry.n <= COUNTED_UP_TO and number % every == 0 and entry.problems[0].places <= LONGEST_COUNTED
+        for number, entry in enumerate(wanted)
+    ]
     assert any(small)
     wrong = []
     for entry, (_, number), counts in zip(wanted, numbers, small, strict=True):
