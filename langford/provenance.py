@@ -16,10 +16,12 @@ from langford.errors import MachineFailed
 from langford.version import __version__
 
 ROOT = Path(__file__).parent
-METHODS = ROOT / "methods"
+METHODS = "methods"
 ELSEWHERE = ("cli", "irregular")
 """The folders of the library that no plan, no evaluator and no merge enters."""
 SUFFIXES = (".py", ".cu", ".cuh", ".h")
+Name = tuple[str, ...]
+"""The folders of a file within the library, or from the root on, and its name."""
 LONGEST = 200
 """The maximum number of characters of each text of a provenance that are kept when it is read."""
 
@@ -42,9 +44,10 @@ def kernel_hash(*own: Path) -> str:
     kept = kept_sources()
     if not own:
         return _hash(kept)
-    chosen = {file: digest for file, digest in kept.items() if METHODS not in file.parent.parents}
+    chosen = {name: digest for name, digest in kept.items() if name[0] != METHODS or len(name) == 2}
     for place in own:
-        files = {file: digest for file, digest in kept.items() if place in (file, *file.parents)}
+        of_place = place.relative_to(ROOT).parts if ROOT in place.parents else None
+        files = {name: digest for name, digest in kept.items() if of_place and name[: len(of_place)] == of_place}
         chosen |= files or _digests(place)
     return _hash(dict(sorted(chosen.items())))
 
@@ -58,27 +61,32 @@ def require_unchanged(kernels: str) -> None:
         )
 
 
-def _sources() -> dict[Path, bytes]:
+def _sources() -> dict[Name, bytes]:
     places = sorted(place for place in ROOT.iterdir() if place.name not in ELSEWHERE)
-    return {file: digest for place in places for file, digest in _digests(place).items()}
+    return {name: digest for place in places for name, digest in _digests(place).items()}
 
 
 kept_sources = cache(_sources)
 """The digest of each file, as it was when this process first asked."""
 
 
-def _digests(place: Path) -> dict[Path, bytes]:
+def _digests(place: Path) -> dict[Name, bytes]:
     """Of the source files of a folder, or of a single one."""
     files = sorted(place.rglob("*")) if place.is_dir() else [place]
-    return {file: hashlib.sha256(file.read_bytes()).digest() for file in files if file.suffix in SUFFIXES}
+    within = len(ROOT.parts) if ROOT in place.parents else 0
+    return {
+        file.parts[within:]: hashlib.sha256(file.read_bytes()).digest()
+        for file in files
+        if file.suffix in SUFFIXES
+    }
 
 
-def _hash(digests: Mapping[Path, bytes]) -> str:
+def _hash(digests: Mapping[Name, bytes]) -> str:
     if not digests:
         raise InstallationChanged(f"no kernels are left in {ROOT}: reinstall the program, then start it again")
     together = hashlib.sha256()
-    for file, digest in digests.items():
-        together.update((file.relative_to(ROOT) if ROOT in file.parents else Path(file.name)).as_posix().encode())
+    for name, digest in digests.items():
+        together.update((name[-1] if Path(name[0]).is_absolute() else "/".join(name)).encode())
         together.update(digest)
     return together.hexdigest()[:16]
 

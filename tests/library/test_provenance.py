@@ -45,7 +45,7 @@ print(json.dumps(found))
 CHANGING = f"""
 import json, sys
 from langford.methods import METHODS, method_hash
-from langford.provenance import ROOT, kept_sources, kernel_hash
+from langford.provenance import ELSEWHERE, ROOT, kept_sources, kernel_hash
 
 def hashes():
     kernel_hash.cache_clear()
@@ -53,12 +53,16 @@ def hashes():
     return {{name or {ALL!r}: method_hash(name) for name in (None, *METHODS)}}
 
 before, found = hashes(), {{}}
-for file in sorted(ROOT.rglob("*.*")):
-    if file.is_file() and file.suffix != ".pyc":
-        content = file.read_bytes()
+files = sorted(file for file in ROOT.rglob("*.*") if file.is_file() and file.suffix != ".pyc")
+elsewhere = [[file for file in files if ROOT / folder in file.parents] for folder in ELSEWHERE]
+for together in (*elsewhere, *([file] for file in files if file.relative_to(ROOT).parts[0] not in ELSEWHERE)):
+    contents = [file.read_bytes() for file in together]
+    for file, content in zip(together, contents):
         first, _, others = content.partition(b"\\n")
         file.write_bytes(first + b" \\n" + others)
-        found[file.relative_to(ROOT).as_posix()] = [name for name, each in hashes().items() if each != before[name]]
+    changed = [name for name, each in hashes().items() if each != before[name]]
+    for file, content in zip(together, contents):
+        found[file.relative_to(ROOT).as_posix()] = changed
         file.write_bytes(content)
 for file in map(ROOT.joinpath, sys.argv[1:]):
     file.parent.mkdir(exist_ok=True)
