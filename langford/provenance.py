@@ -75,9 +75,7 @@ def _digests(place: Path) -> dict[Name, bytes]:
     files = sorted(place.rglob("*")) if place.is_dir() else [place]
     within = len(ROOT.parts) if ROOT in place.parents else 0
     return {
-        file.parts[within:]: hashlib.sha256(file.read_bytes()).digest()
-        for file in files
-        if file.suffix in SUFFIXES
+        file.parts[within:]: hashlib.sha256(file.read_bytes()).digest() for file in files if file.suffix in SUFFIXES
     }
 
 

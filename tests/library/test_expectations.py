@@ -23,21 +23,18 @@ from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 from tests.support.brute_force import orbit
-from tests.support.cases import few
 
 ROWS = [
-    Problem.langford(3), Problem.langford(5), Problem.langford(7), Problem.langford(8), Problem.skolem(5),
-    Problem.skolem(6), Problem.hooked_skolem(6), Problem.hooked_langford(5), Problem.langford(6, defect=3),
-    Problem.named("extended-skolem", 5, hole=4), Problem.named("rosa", 4), Problem.from_differences([1, 3, 5]),
-    Problem.named("near-skolem", 6, missing=2),
+    Problem.langford(3), Problem.langford(6), Problem.langford(7), Problem.skolem(5), Problem.hooked_skolem(6),
+    Problem.langford(6, defect=3), Problem.named("extended-skolem", 5, hole=4), Problem.from_differences([1, 3, 5]),
 ]  # fmt: skip
-CIRCLES = [*(Problem.named("starter", n) for n in (2, 5, 8)), *(Problem.named("cyclic-skolem", n) for n in (5, 6))]
+CIRCLES = [*(Problem.named("starter", n) for n in (2, 8)), Problem.named("cyclic-skolem", 5)]
 CASES = [
     (name, problem, depth, seed)
     for name, method in METHODS.items()
     for problem in (*ROWS, *CIRCLES)
     if method.refusal(problem) is None
-    for depth in sorted({*method.depths(problem)[:2], *method.depths(problem)[3:7:3]})
+    for depth in method.depths(problem)[:4:3]
     for seed in ((0, 1) if method.seeded else (0,))
 ]
 
@@ -174,7 +171,7 @@ def neighbours(right: Expectation, value: int) -> tuple[list[PartialResult], lis
     return accepted, refused
 
 
-@pytest.mark.parametrize(("name", "problem", "depth", "seed"), few(CASES, 150), ids=str)
+@pytest.mark.parametrize(("name", "problem", "depth", "seed"), CASES, ids=str)
 def test_each_task_promises_what_its_definition_does(name: str, problem: Problem, depth: int, seed: int) -> None:
     plan = METHODS[name].plan(problem, depth, seed)
     for index in {*plan.tasks[:12], *plan.tasks[-4:]}:

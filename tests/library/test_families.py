@@ -30,7 +30,8 @@ WITHOUT = {
     "polyphase": {"rosa", "near-rosa", "hooked-rosa", *CIRCLES},
     **dict.fromkeys(["shifted2", "shifted", "godfrey"], CIRCLES),
     "necklace": {*VARIANTS} - CIRCLES,
-    **dict.fromkeys(["miller", "regular"], set()),
+    "miller": set(),
+    "regular": set(),
 }
 """Families that a method does not count, or only with few colours: polyphase takes no hole within the row."""
 

@@ -125,7 +125,7 @@ MANY_CUBES = st.builds(
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(MANY_CUBES, st.randoms(use_true_random=False))
 def test_a_row_that_has_an_arrangement_has_no_obstruction(problem: Problem, random: Random) -> None:
     row = filled_at_random(problem, random)
@@ -155,7 +155,7 @@ def classes_can_be_filled(problem: Problem, p: int, q: int) -> bool:
     return bool(reached)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.sampled_from([(2, 2, 2), (3, 3, 3), (4, 2, 4), (6, 2, 2), (6, 3, 3), (9, 3, 9)]), st.data())
 def test_classes_are_all_that_divisibility_says(powers: tuple[int, int, int], data: st.DataObject) -> None:
     """An obstruction by parity or divisibility where, and only where, no choice of classes fills the row."""

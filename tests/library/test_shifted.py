@@ -26,7 +26,6 @@ from langford.result import PartialResult
 from tests.library.test_problem import SMALL_SETS
 from tests.library.test_sums import WIDE
 from tests.support.brute_force import arrangements
-from tests.support.cases import exhaustive
 
 SEEDS = st.integers(0, 2**31 - 1)
 INNER = 9
@@ -170,9 +169,8 @@ TASKS = {
 @pytest.mark.parametrize(
     ("version", "problem", "depth"), [(version, *task) for version in TASKS for task in TASKS[version]], ids=str
 )
-@pytest.mark.parametrize("seed", [*exhaustive([0]), 7])
-def test_every_task_is_what_the_definition_says(version: str, problem: Problem, depth: int, seed: int) -> None:
-    plan = shifted_plan(problem, depth, seed, version)
+def test_every_task_is_what_the_definition_says(version: str, problem: Problem, depth: int) -> None:
+    plan = shifted_plan(problem, depth, 7, version)
     for index in plan.tasks:
         assert plan.evaluate(index) == definition(plan, index)
 
@@ -288,21 +286,16 @@ def signs_at(components: NDArray[np.int64], places: list[int]) -> dict[int, NDAr
     return {place: 1 - 2 * (components >> k & 1) for k, place in enumerate(reversed(places))}
 
 
-BLOCKS = [
-    Problem.langford(28),
-    Problem.hooked_langford(32),
-    Problem.from_differences(range(2, 42, 2)),
-    Problem.parse("32 holes 1"),
-]
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("problem", "version"),
     # The last one has a kernel of its own: more than 16 odd forms.
     [
-        *product(BLOCKS, VERSIONS),
-        *((each, "shifted") for each in (Problem.hooked_skolem(31), Problem.from_differences(range(1, 64, 2)))),
+        (Problem.langford(28), "shifted2"),
+        (Problem.hooked_langford(32), "shifted"),
+        (Problem.from_differences(range(2, 42, 2)), "shifted"),
+        (Problem.parse("32 holes 1"), "shifted2"),
+        (Problem.from_differences(range(1, 64, 2)), "shifted"),
     ],
     ids=lambda value: value.name[:30] if isinstance(value, Problem) else str(value),
 )

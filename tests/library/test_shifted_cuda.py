@@ -97,11 +97,9 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 
 
 TASKS = [
-    (Problem.langford(4), 4, 0, "shifted"), *((HOOKED[0], 2, 3, version) for version in VERSIONS),
-    (FOLDED[0], 4, 1, "shifted2"), *exhaustive([(FOLDED[-1], 2, 0, "shifted")]),
-    *((Problem.parse(f"{family} {n} holes 1"), 2, 1, "shifted2") for family, n in (("skolem", 5), ("langford", 8))),
-    *((SETS[-1], 0, 0, version) for version in VERSIONS),
-    *exhaustive([(Problem.skolem(1), 0, 0, "shifted"), (Problem.skolem(8), 0, 2, "shifted2")]),
+    (Problem.langford(4), 4, 0, "shifted"), (HOOKED[0], 2, 3, "shifted2"), (FOLDED[0], 4, 1, "shifted2"),
+    (FOLDED[-1], 2, 0, "shifted"), (Problem.parse("skolem 5 holes 1"), 2, 1, "shifted2"),
+    (SETS[-1], 0, 0, "shifted2"), (Problem.skolem(1), 0, 0, "shifted"),
 ]  # fmt: skip
 
 
@@ -147,7 +145,7 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
     "problem",
     [
         Problem.langford(28),
-        *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD, WIDE_FOLDED, WIDE_HOLED]),
+        *exhaustive([MANY_ODD, WIDE_FOLDED]),
     ],
     ids=str,
 )
@@ -265,7 +263,7 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("windows", "joined"), [((1,), 4), *exhaustive([((2, 2, 2, 2), 3)]), ((9, 9), 1)])
+@pytest.mark.parametrize(("windows", "joined"), [((1,), 4), ((9, 9), 1)])
 def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
     plan = shifted_plan(Problem.langford(7), 4)
     settings = replace(SMALL, windows=windows, joined=joined, even_window=3 - len(windows) % 3)
