@@ -326,17 +326,19 @@ def test_a_count_after_a_power_cut(tmp_path: Path) -> None:
     ours.mkdir(mode=0o700, parents=True)
     count = [*COMMAND, "count", "4", "--method", "godfrey"]
 
-    def run() -> tuple[str, str]:
+    def run() -> tuple[str, list[str]]:
+        """The count, and what is said besides how far it is, which a busy machine has time for."""
         done = subprocess.run(count, env=variables, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        return done.stdout.partition("\n")[0], without_announcement(done.stderr)
+        said = without_announcement(done.stderr).splitlines()
+        return done.stdout.partition("\n")[0], [line for line in said if line.startswith("langford: ")]
 
-    assert run() == ("L(2,4) = 1", "")
+    assert run() == ("L(2,4) = 1", [])
     for file, damage in zip(ours.iterdir(), cycle(KINDS), strict=False):
         file.write_bytes(damage(file.read_bytes()))
-    said = f"langford: a file in {ours} cannot be used (it is damaged): its content is made again\n"
-    assert run() == ("L(2,4) = 1", said)
-    assert run() == ("L(2,4) = 1", "")
+    said = f"langford: a file in {ours} cannot be used (it is damaged): its content is made again"
+    assert run() == ("L(2,4) = 1", [said])
+    assert run() == ("L(2,4) = 1", [])
 
 
 @pytest.mark.exhaustive
