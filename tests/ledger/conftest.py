@@ -17,8 +17,8 @@ from tests.support.databases import ledger_of_a_test
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """A new ledger, every day on SQLite alone.
 
-    On Postgres ``test_statements`` sends every statement, ``test_ledger`` makes every transition, and random
-    histories mix them.
+    On Postgres ``test_statements`` sends every statement, and races and people's SQL are tested; CI makes every
+    transition on it, and random histories mix them.
     """
     with ledger_of_a_test(request.param, tmp_path) as opened:
         yield opened

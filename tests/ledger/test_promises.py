@@ -128,6 +128,7 @@ def test_what_is_promised_is_read(tmp_path_factory: pytest.TempPathFactory, expo
     assert turned.to_bytes() == export.to_bytes()
 
 
+@settings(max_examples=30)
 @given(st.lists(EXPORTS, min_size=1, max_size=3))
 def test_joining_never_lowers_a_promise(exports: list[Export]) -> None:
     promise = joined(exports).promise
