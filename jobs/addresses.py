@@ -50,8 +50,8 @@ def server_parts(url: str) -> SplitResult:
     """The parts of the address of a task server, or of a campaign on it; raises BadInput."""
     if "@" in url:  # what is before it may be a password, and is not shown
         raise BadInput(
-            "the address of a task server has no user, password or @: leave them out, and give the token in "
-            "LANGFORD_TOKEN or with --token-file"
+            "the address of a task server has no user, password or @: leave them out; the token has a line of its "
+            "own in the join file"
         )
     if lacks_scheme(url):
         raise BadInput(f"{url!r} does not say how to talk to the server: write https://{url}, or http://{url}")
@@ -62,10 +62,7 @@ def server_parts(url: str) -> SplitResult:
     except ValueError as error:
         raise BadInput(f"{url!r} is not an address ({error}): write http://HOST:PORT/CAMPAIGN") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or "//" in parts.path:
-        raise BadInput(
-            f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN, or for `langford status` "
-            "http://HOST:PORT for all campaigns that the token opens"
-        )
+        raise BadInput(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
     return parts
 
 

@@ -1,6 +1,6 @@
 """Many workers in one process, for the soak: each with its own host, token, outbox and leases.
 
-LANGFORD_TOKEN="one two three" python benchmarks/soak_parts/crowd.py http://127.0.0.1:8765/NAME 4 OUTBOX
+CROWD_TOKENS="one two three" python benchmarks/soak_parts/crowd.py http://127.0.0.1:8765/NAME 4 OUTBOX
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
 
 def main() -> None:
     url, seconds, root = sys.argv[1], float(sys.argv[2]), Path(sys.argv[3])
-    tokens = os.environ["LANGFORD_TOKEN"].split()
+    tokens = os.environ["CROWD_TOKENS"].split()
     with ThreadPoolExecutor(len(tokens)) as pool:
         works = [pool.submit(work, url, seconds, root, *one) for one in enumerate(tokens)]
     for error in filter(None, (work.exception() for work in works)):

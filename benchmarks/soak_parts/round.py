@@ -141,7 +141,7 @@ class Round:
         if number == len(self.tokens):
             crowd = str(Path(__file__).with_name("crowd.py"))
             tokens = " ".join(self.crowd_tokens)
-            return self.start(crowd, url, str(LEASE_SECONDS), "outbox-crowd", log="crowd", LANGFORD_TOKEN=tokens)
+            return self.start(crowd, url, str(LEASE_SECONDS), "outbox-crowd", log="crowd", CROWD_TOKENS=tokens)
         lies, file = "0.3" if number >= self.honest else "0", self.folder / f"{number}.join"
         Join([url], self.tokens[number]).write(file)
         return self.start(

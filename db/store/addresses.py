@@ -47,7 +47,7 @@ def server_instead(address: str) -> LedgerUnusable:
     """The error where a ledger, or a campaign in one, is asked for, and the address of a task server is given."""
     return LedgerUnusable(
         f"{without_password(address)} is the address of a task server, but a ledger is read here: give --ledger a "
-        "file or a database; `langford status`, `work` and `slurm` take the address of a server"
+        "file or a database; `langford status` and `work` take the join file of a server"
     )
 
 

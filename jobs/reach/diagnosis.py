@@ -17,14 +17,8 @@ CONNECT_SECONDS = 5.0
 NO_PASSWORD = 407
 ANOTHER_CLOCK_SECONDS = 300.0
 """Clocks that differ by more make certificates seem expired, or not valid yet."""
-UNKNOWN = (
-    "copy the server's join file again; for `status`, give the certificate, or that of the authority that signed "
-    "it, with --certificate FILE"
-)
-UNLINKED = (
-    "copy the server's join file again; for `status`, give the certificate that signed it with --certificate FILE, "
-    "or let the server send its intermediate certificates too"
-)
+UNKNOWN = "copy the server's join file again"
+UNLINKED = "copy the server's join file again, or let the server send its intermediate certificates too"
 OTHER_NAME = "use a host name that it contains"
 RENEW = "the server needs a new certificate"
 WORDS = {

@@ -41,6 +41,15 @@ CERTIFICATES = re.compile("-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE---
 CONNECT_SECONDS = 3.0
 
 
+def is_join_file(place: str) -> bool:
+    """Whether a command means a join file, not the name of a campaign: by its ending, a slash, or an address.
+
+    >>> is_join_file("l24.join"), is_join_file("./l24"), is_join_file("l24"), is_join_file("farm:8765")
+    (True, True, False, True)
+    """
+    return place.endswith(SUFFIX) or "/" in place or lacks_scheme(place)
+
+
 class NotAJoinFile(BadInput):
     """A file that `langford serve` did not write, or not to its end."""
 
@@ -81,7 +90,7 @@ class Join:
                 "revoke the token (`langford token NAME --revoke`), delete the file, and start the server again"
             )
         try:
-            text = content(file, MAX_SIZE).decode(errors="replace")
+            text = content(file, MAX_SIZE).decode("utf-8-sig", errors="replace")
         except FileTooLarge:
             text = ""
         head, *_ = text.partition("-----BEGIN")
@@ -105,7 +114,7 @@ class Join:
 def joined(file: Path, console: Console = SILENT) -> RemoteCampaign:
     """The campaign of a join file, to which nothing is sent yet.
 
-    A server without TLS is trusted when its file says so: who started it has decided that the network is safe.
+    A server without TLS is trusted: who started it, and made the file, has decided that the network is safe.
 
     Raises as :meth:`Join.read`.
     """
@@ -113,7 +122,7 @@ def joined(file: Path, console: Console = SILENT) -> RemoteCampaign:
 
     join = Join.read(file)
     trusted = file if join.certificates else None
-    return RemoteServer(reached(join.addresses), join.token, trusted, insecure=True, console=console).campaign()
+    return RemoteServer(reached(join.addresses), join.token, trusted, console).campaign()
 
 
 def reached(addresses: Sequence[str]) -> str:

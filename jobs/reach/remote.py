@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
-
-from msgspec import Meta
 
 from db import Credential, Delivery, Lease, Receipt
 from db.identity import Identity
@@ -23,34 +21,17 @@ from langford.errors import BadInput
 N = TypeVar("N", int, float)
 MAX_REASON = 1_000
 """Characters of a reason or a note that are sent."""
-Campaigns = Annotated[list[wire.Listed], Meta(max_length=wire.MAX_CAMPAIGNS)]
 SERVER = Transport("the server", True, look_seconds=0.5, overview_seconds=900.0, idle_seconds=(5.0, 60.0))
 
 
 class RemoteServer(Requests):
-    """A task server: the campaigns that a token opens there.
+    """A task server, and the campaign in its address."""
 
-    Every method raises ServerAway, ServerRefuses or CampaignReplaced.
-    """
-
-    def campaign(self, name: str = "") -> RemoteCampaign:
-        """One campaign of the server, to which nothing is sent yet; raises BadInput where the address names none.
-
-        Args:
-            name: of the campaign; empty: the one in the address.
-        """
-        if not (name or self.name):
+    def campaign(self) -> RemoteCampaign:
+        """To which nothing is sent yet; raises BadInput where the address names none."""
+        if not self.name:
             raise BadInput(f"{self.address!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
-        return RemoteCampaign(self, name or self.name)
-
-    def campaigns(self, path: str = "") -> list[RemoteCampaign]:
-        """The campaigns that the token opens.
-
-        Args:
-            path: under which a proxy has the server, if the address does not contain it.
-        """
-        listed = self.get(Campaigns, f"{self.address}{path}/campaigns")
-        return [RemoteCampaign(self, each.campaign, path) for each in listed]
+        return RemoteCampaign(self, self.name)
 
 
 class RemoteCampaign:
@@ -64,17 +45,16 @@ class RemoteCampaign:
 
     transport = SERVER
 
-    def __init__(self, server: Requests, name: str, path: str = "") -> None:
+    def __init__(self, server: Requests, name: str) -> None:
         """Nothing is sent yet.
 
         Args:
             server: its connection.
             name: of the campaign.
-            path: see :meth:`RemoteServer.campaigns`.
         """
         self.name, self._requests = name, server
         self.uuid: str | None = None
-        self._address = f"{server.address}{path}/campaigns/{quote(name, safe='')}"
+        self._address = f"{server.address}/campaigns/{quote(name, safe='')}"
 
     def close(self) -> None:
         self._requests.close()

@@ -54,10 +54,6 @@ class BusyServer(ServerAway, Overloaded):
     """The server has no time for this request, and says when to repeat it."""
 
 
-class NoTaskServer(ServerAway):
-    """Something else answers at the address: a proxy, or another server."""
-
-
 class ServerRefuses(LangfordError):
     """The server refuses a request for good: the token, the name or the version of the messages is wrong."""
 
@@ -88,7 +84,6 @@ class Requests:
         url: str,
         token: str,
         certificate: Path | None = None,
-        insecure: bool = False,
         console: Console = SILENT,
         clock: Clock = SYSTEM,
         transport: BaseTransport | None = None,
@@ -98,7 +93,6 @@ class Requests:
         Args:
             url: http(s)://HOST:PORT or http(s)://HOST:PORT/CAMPAIGN; a path before the campaign is the server's.
             certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may be sent to another machine without encryption.
             transport: carries the requests; None: the network does.
         """
         import httpx
@@ -107,11 +101,6 @@ class Requests:
         below, _, self.name = parts.path.strip("/").rpartition("/")
         self.address, self.clock = f"{parts.scheme}://{parts.netloc}{below and f'/{below}'}", clock
         host = parts.hostname or ""
-        if parts.scheme == "http" and not insecure and not is_this_machine(host):
-            raise BadInput(
-                f"the token would travel to {host} without encryption: write https:// (and --certificate "
-                "FILE for a certificate of your own), or give --insecure inside a network that you trust"
-            )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
         self._answered, self._calls = False, Calls(console, "the server", clock)
@@ -199,7 +188,7 @@ class Requests:
                 moved = f"{address} has moved to {pointed} ({reason}): use the server's address there"
                 raise ServerRefuses(moved) if is_first else ServerAway(moved)
             kind = response.headers.get("content-type", "nothing").partition(";")[0]
-            raise NoTaskServer(f"no task server answers at {address}{self._through}, but {reason} with {kind[:40]}")
+            raise ServerAway(f"no task server answers at {address}{self._through}, but {reason} with {kind[:40]}")
         if status == 409:
             raise NotEnrolled(f"{address}: {reason}")
         if status == 410:

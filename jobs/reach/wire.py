@@ -26,7 +26,6 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 MAX_AT_ONCE = 1_000
 MAX_HELD = 100_000
-MAX_CAMPAIGNS = 10_000
 GIVEN_UP = Outcome.RELEASED, Outcome.PREEMPTED, *COMPLAINTS
 """How a worker may end an attempt without a result."""
 

@@ -51,7 +51,7 @@ OTHERWISE = {"ledger copy TARGET", "report --figures", "serve --join", "slurm ke
     "work --outbox",
 }
 """These refuse a file in words of their own: it is no ledger, no token or no folder."""
-READS = {"cite --from", "import files", "report --from", "status --token-file", "work file"}
+READS = {"cite --from", "import files", "report --from", "work file"}
 KEY = b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n"
 THESIS = b"Langford pairings\n\nRun `langford report 28`, see https://example.org/.\n# A014552: rows\n" * 20
 CONTENTS = {"key": KEY, "thesis": THESIS, "PDF": b"%PDF-1.7\n%\xb5\xb5\xb5\xb5\n" + THESIS, "list": b"[\n  1\n]\n"}

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from jobs.addresses import lacks_scheme
+from jobs.reach.join import Join
 from jobs.verify.statement import Statement
-from langford.cli.options.access import token_of
 from tests.cli.test_statement import stated
 from tests.support.command_line import Run
+from tests.support.joins import join_file
 
 
 def test_names_of_campaigns_and_files_are_no_addresses() -> None:
@@ -18,10 +19,17 @@ def test_names_of_campaigns_and_files_are_no_addresses() -> None:
         assert not lacks_scheme(text), text
 
 
-def test_a_scheme_may_be_in_capitals(langford: Run) -> None:
-    done = langford("status", "HTTP://127.0.0.1:9/eight", variables={"LANGFORD_TOKEN": "token"})
+def test_a_scheme_may_be_in_capitals(langford: Run, tmp_path: Path) -> None:
+    done = langford("status", join_file(tmp_path, "HTTP://127.0.0.1:9/eight", "token"))
     assert "there is no ledger" not in done.stderr
     assert "127.0.0.1:9" in done.stderr
+
+
+@pytest.mark.parametrize("address", ["http://farm:8765/l24", "farm:8765", "farm:8765/l24"])
+def test_the_address_of_a_server_is_no_join_file(langford: Run, address: str) -> None:
+    for command in ("status", "work"):
+        done = langford(command, address)
+        assert (done.returncode, f"{address} is an address: give the file that" in done.stderr) == (2, True)
 
 
 def test_an_address_to_listen_on_may_have_brackets(langford: Run) -> None:
@@ -33,10 +41,10 @@ def test_an_address_to_listen_on_may_have_brackets(langford: Run) -> None:
 
 
 def test_a_byte_order_mark_at_the_start_of_a_file_is_no_content(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"\xef\xbb\xbfsecret-token\r\n")
-    file.chmod(0o600)
-    assert token_of(file) == "secret-token"
+    file = Path(join_file(tmp_path, "http://farm:8765/eight", "secret-token"))
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert Join.read(file).token == "secret-token"
+    file = tmp_path / "statement"
     statement = stated()
     file.write_bytes(b"\xef\xbb\xbf" + statement.to_text().encode())
     assert Statement.read(file) == statement

@@ -92,7 +92,7 @@ def test_the_page_of_exit_codes_is_that_of_the_code() -> None:
 def test_the_page_of_the_command_line_names_all_variables() -> None:
     code = "\n".join(file.read_text() for file in MODULES)
     used = set(re.findall(r"\"(LANGFORD_\w+|XDG_\w+)\"", code))
-    assert {"LANGFORD_LEDGER", "LANGFORD_TOKEN", "XDG_CACHE_HOME"} <= used
+    assert {"LANGFORD_LEDGER", "LANGFORD_JOIN", "XDG_CACHE_HOME"} <= used
     table = {name for row in rows("command-line.md") for name in re.findall(r"`(\w+)`", row[0])}
     assert used <= table
 

@@ -25,6 +25,7 @@ from tests.support.campaigns import new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
 from tests.support.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
+from tests.support.joins import join_file
 from tests.support.preloaded import Command, Preparation, preloaded
 
 
@@ -43,11 +44,9 @@ def idle_farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
     made.stop()
 
 
-def token_file(farm: Farm, role: Role = Role.READER) -> str:
-    file = farm.folder / f"{role}.token"
-    file.touch(0o600)
-    file.write_text(farm.campaign.operator.new_token(role))
-    return str(file)
+def joining(farm: Farm, role: Role = Role.READER) -> str:
+    address = f"http://127.0.0.1:{farm.port}/{NAME}"
+    return join_file(farm.folder, address, farm.campaign.operator.new_token(role), name=f"{role}.join")
 
 
 SOON: Preparation = (
@@ -62,7 +61,7 @@ def watching(farm: Farm, *arguments: str) -> Command:
 
 
 def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
-    asked = ["status", f"http://127.0.0.1:{farm.port}/{NAME}", "--token-file", token_file(farm)]
+    asked = ["status", joining(farm)]
     workers = [farm.work(outbox=f"outbox-{number}") for number in range(2)]
     farm.wait_until(lambda: farm.done() > 0.1 * farm.campaign.tasks and len(farm.workers()) == 2)
     farm.finish(*workers)
@@ -86,33 +85,28 @@ def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
         assert langford(*asked, *why).stdout == langford("status", NAME, *why).stdout
 
 
-def test_what_a_token_opens(idle_farm: Farm, langford: Run) -> None:
-    address = f"http://127.0.0.1:{idle_farm.port}"
+def test_a_token_of_any_role_shows_the_status(idle_farm: Farm, langford: Run) -> None:
     for role in Role:
-        [document] = json.loads(
-            langford("status", address, "--token-file", token_file(idle_farm, role), "--json").stdout
-        )
-        assert document["campaign"] == NAME
-    named = langford("status", address, NAME, "--token-file", token_file(idle_farm))
-    assert named.stdout.startswith(f"{NAME}: L(2,12) by godfrey at depth 8\n")
+        shown = langford("status", joining(idle_farm, role))
+        assert shown.stdout.startswith(f"{NAME}: L(2,12) by godfrey at depth 8\n")
 
 
 @pytest.mark.parametrize(
-    ("where", "variables", "words"),
+    ("where", "token", "words"),
     [
-        ("http://127.0.0.1:{port}/farmed", {"LANGFORD_TOKEN": "wrong"}, "check both"),
-        ("http://127.0.0.1:{port}", {"LANGFORD_TOKEN": "wrong"}, "opens no campaign here"),
-        ("http://127.0.0.1:{port}/absent", {}, "check both"),
-        ("http://127.0.0.1:{port}/farmed", {"LANGFORD_TOKEN": ""}, "give a token"),
-        ("https://127.0.0.1:{port}/farmed", {}, "does not speak TLS"),
+        ("http://127.0.0.1:{port}/farmed", "wrong", "check both"),
+        ("http://127.0.0.1:{port}/absent", "", "check both"),
+        ("http://127.0.0.1:{port}", "", "is not the address of a campaign"),
+        ("https://127.0.0.1:{port}/farmed", "", "does not speak TLS"),
     ],
 )
 def test_what_goes_wrong_is_said_in_one_line(
-    idle_farm: Farm, langford: Run, where: str, variables: dict[str, str], words: str
+    idle_farm: Farm, langford: Run, where: str, token: str, words: str
 ) -> None:
-    token = {"LANGFORD_TOKEN": idle_farm.campaign.operator.new_token(Role.READER)}
+    token = token or idle_farm.campaign.operator.new_token(Role.READER)
+    file = join_file(idle_farm.folder, where.format(port=idle_farm.port), token)
     for more in ([], ["--watch"]):
-        done = langford("status", where.format(port=idle_farm.port), *more, variables={**token, **variables})
+        done = langford("status", file, *more)
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1
         assert words in done.stderr
@@ -125,8 +119,7 @@ def first_lines(process: Command, number: int) -> list[str]:
 
 
 def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
-    asked = [f"http://127.0.0.1:{farm.port}", "--token-file", token_file(farm)]
-    with watching(farm, *asked) as log, watching(farm, NAME, "--json") as documents:
+    with watching(farm, joining(farm)) as log, watching(farm, NAME, "--json") as documents:
         before = {process: first_lines(process, 2) for process in (log, documents)}
         farm.finish(farm.work())
         for process in (log, documents):
@@ -147,8 +140,7 @@ def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
 
 @pytest.mark.exhaustive
 def test_watching_goes_on_while_the_server_is_away(long_farm: Farm) -> None:
-    asked = [f"http://127.0.0.1:{long_farm.port}/{NAME}", "--token-file", token_file(long_farm)]
-    with watching(long_farm, *asked) as process:
+    with watching(long_farm, joining(long_farm)) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith(f"{NAME}: 0.0% of the work")

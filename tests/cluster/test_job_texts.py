@@ -424,7 +424,7 @@ def test_a_command_that_cannot_be_started_now(monkeypatch: pytest.MonkeyPatch) -
 
 
 # An account and a memory that the script does not name; where the cluster is.
-HARMLESS = {"SBATCH_ACCOUNT", "SBATCH_MEM_PER_NODE", "SLURM_CLUSTERS", "SLURM_CONF", "SQUEUE_ALL", "LANGFORD_TOKEN"}
+HARMLESS = {"SBATCH_ACCOUNT", "SBATCH_MEM_PER_NODE", "SLURM_CLUSTERS", "SLURM_CONF", "SQUEUE_ALL"}
 # In the place of options of the script, by names of all kinds; of the job in which the keeper runs.
 HARMFUL = {"SBATCH_JOB_NAME", "SBATCH_ARRAY_INX", "SBATCH_TIMELIMIT", "SBATCH_NO_REQUEUE", "SBATCH_PARTITION"}
 HARMFUL |= {"SBATCH_WAIT", "SBATCH_ERROR", "SLURM_CPU_BIND"}

@@ -131,25 +131,22 @@ def proxy_before(server: Server) -> Iterator[str]:
 def test_a_server_under_a_path_of_a_proxy(langford: Run, tmp_path: Path) -> None:
     assert langford("create", "langford", "8", "--depth", "4", "--name", "eight").returncode == 0
     assert langford("token", "eight", "--out", "token").returncode == 0
-    token = ["--token-file", "token"]
     with Server(tmp_path, "eight") as server, proxy_before(server) as proxy:
-        for address in ("/farm", "/farm/eight"):
-            shown = langford("status", proxy + address, *token)
-            assert (shown.returncode, "eight" in shown.stdout) == (0, True), shown.stderr
         secret = (tmp_path / "token").read_text().strip()
-        through, old = (
-            join_file(tmp_path, f"{proxy}/{path}/eight", secret, name=f"{path}.join") for path in ("farm", "old")
+        through, old, absent = (
+            join_file(tmp_path, f"{proxy}/{path}", secret, name=f"{path.replace('/', '-')}.join")
+            for path in ("farm/eight", "old/eight", "nine")
         )
+        shown = langford("status", through)
+        assert (shown.returncode, "eight" in shown.stdout) == (0, True), shown.stderr
         done = langford("work", through, "--outbox", "outbox")
         assert done.returncode == 0, done.stderr
-        for command in (["status", f"{proxy}/old/eight", *token], ["work", old, "--outbox", "outbox"]):
+        for command in (["status", old], ["work", old, "--outbox", "outbox"]):
             moved = langford(*command)
             assert moved.returncode == 2
             assert "has moved to https://new.example/campaigns/eight" in moved.stderr
-        absent = langford("status", f"{proxy}/nine", *token)
-        assert (
-            f"no task server answers at {proxy}/campaigns/nine, but HTTP status 404 with text/html" in absent.stderr
-        )
+        said = f"no task server answers at {proxy}/campaigns/nine, but HTTP status 404 with text/html"
+        assert said in langford("status", absent).stderr
     assert "L(2,8) = 150" in langford("result", "eight").stdout
 
 

@@ -20,7 +20,6 @@ from db.store.addresses import without_password
 from db.work.tokens import digest
 from jobs.farm.entrance import Entrance
 from jobs.reach.join import Join
-from jobs.reach.remote import RemoteServer
 from langford.cli.campaigns.tokens import worker_joins
 from langford.errors import BadInput
 from langford.words import plain
@@ -175,22 +174,12 @@ def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, 
     file = tmp_path / "worker.token"
     assert file.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in tmp_path.glob("*token*")] == ["worker.token"]
-    for mode in (0o640, 0o604, 0o644, 0o660):
-        file.chmod(mode)
-        refused = langford("status", f"http://127.0.0.1:1/{NAME}", "--token-file", "worker.token")
-        assert refused.returncode == 2
-        assert "chmod 600 worker.token" in refused.stderr
     join = join_file(tmp_path, f"http://127.0.0.1:1/{NAME}", "token")
-    Path(join).chmod(0o640)
-    refused = langford("work", join)
-    assert (refused.returncode, f"chmod 600 {join}" in refused.stderr) == (2, True)
-
-
-def test_what_is_no_file_is_no_token_file(langford: Run) -> None:
-    for name in ("/dev/null", "."):
-        refused = langford("status", f"http://127.0.0.1:1/{NAME}", "--token-file", name)
-        assert refused.returncode == 2
-        assert refused.stderr.startswith(f"langford: {name} is not a file: give --token-file the file")
+    for mode in (0o640, 0o604, 0o644, 0o660):
+        Path(join).chmod(mode)
+        for command in ("status", "work"):
+            refused = langford(command, join)
+            assert (refused.returncode, f"chmod 600 {join}" in refused.stderr) == (2, True)
 
 
 def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Path) -> None:
@@ -200,27 +189,6 @@ def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Pa
     assert (refused.returncode, "No such file" in refused.stderr) == (2, True)
     with Ledger(str(campaign_file)) as ledger:
         assert [token.label for token in ledger.campaign(NAME).operator.tokens()] == ["another"]
-
-
-@pytest.mark.parametrize(
-    "content", [b"x" * 2**20, b"\xe2\x28\xff", "tökén".encode(), b"two\nlines", b"two words", b"nul\0"]
-)
-def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content: bytes) -> None:
-    """A request could not carry it: the worker would fail, or ask for ever."""
-    file = tmp_path / "wrong.token"
-    file.touch(0o600)
-    file.write_bytes(content)
-    command = ["status", f"http://127.0.0.1:1/{NAME}"]
-    refused = langford(*command, "--token-file", file.name)
-    assert refused.returncode == 2, refused.stderr
-    is_large = len(content) > 1_000
-    assert refused.stderr.startswith("langford: wrong.token ")
-    assert ("no token" if is_large else "does not contain a token") in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1
-    if not (is_large or b"\0" in content):
-        done = langford(*command, variables={"LANGFORD_TOKEN": os.fsdecode(content)})
-        assert done.returncode == 2, done.stderr
-        assert done.stderr.startswith("langford: LANGFORD_TOKEN does not contain a token")
 
 
 def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: Path) -> None:
@@ -325,19 +293,6 @@ def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tm
         file.unlink()
         with worker_joins(campaign, file, entrance):
             assert is_valid()
-
-
-def test_a_token_does_not_travel_in_clear_text(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANGFORD_TOKEN", "t")
-    for host in ("farm", "10.1.2.3", "127.0.0.1.evil.example", "localhost.evil.example", "[2001:db8::1]"):
-        refused = langford("status", f"http://{host}:8765/{NAME}")
-        assert refused.returncode == 2
-        assert "--insecure" in refused.stderr
-    for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
-        RemoteServer(url, "t").campaign().close()
-    RemoteServer(f"http://farm/{NAME}", "t", insecure=True).campaign().close()
-    with pytest.raises(BadInput, match="without encryption"):
-        RemoteServer(f"http://farm/{NAME}", "t").campaign()
 
 
 # -- text of strangers ------------------------------------------------------------------------

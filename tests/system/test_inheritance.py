@@ -18,7 +18,7 @@ import os, signal, sys
 import tests.support.inheritance
 names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGCHLD")
 print(*(name for name in names if signal.getsignal(getattr(signal, name)) is signal.SIG_IGN))
-print(*sorted({"COLUMNS", "LC_ALL", "LANGFORD_TOKEN", "PYTHONUTF8", "NO_COLOR"} & os.environ.keys()))
+print(*sorted({"COLUMNS", "LC_ALL", "LANGFORD_JOIN", "PYTHONUTF8", "NO_COLOR"} & os.environ.keys()))
 print(os.environ["TERM"], os.umask(0), sys.dont_write_bytecode)
 """
 STARTING = """
@@ -35,7 +35,7 @@ def test_nothing_is_taken_over_from_the_shell() -> None:
     odd = {
         "COLUMNS": "20",
         "LC_ALL": "C",
-        "LANGFORD_TOKEN": "x",
+        "LANGFORD_JOIN": "x",
         "PYTHONUTF8": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "NO_COLOR": "",

@@ -382,7 +382,7 @@ PARTS = {
 def without(absent: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program on a Python that was built without a module: that is what the line ``absent`` makes of it."""
     program = f"import sys\n{absent}\nfrom langford.cli.start import main; main()"
-    return ran([sys.executable, "-c", program, *arguments], folder, LANGFORD_TOKEN="token")
+    return ran([sys.executable, "-c", program, *arguments], folder)
 
 
 @pytest.mark.parametrize(

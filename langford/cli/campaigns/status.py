@@ -7,29 +7,23 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from db.look.overview.records import Overview
 from db.messages import document
-from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.campaign import Campaign
+from jobs.reach.join import SUFFIX, is_join_file, joined
 from jobs.reach.patience import Patience
-from jobs.reach.requests import NoTaskServer
 from langford.cli.campaigns.opening import campaigns_meant
-from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside
 from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.progress import LOG_SECONDS, Terminal
 from langford.cli.output.tables import width_of_output
-from langford.errors import LangfordError
 from langford.ledger import Ledger
-
-if TYPE_CHECKING:
-    from jobs.reach.remote import RemoteServer
 
 TERMINAL_SECONDS = 2.0
 """Between two looks."""
@@ -42,14 +36,13 @@ Examples:
   langford status langford-24-polyphase-12 --ledger records.db --json
   langford status 24 --watch
   langford status 24 --why 17
-  langford status https://farm:8765/langford-24-polyphase-12 --token-file reader.token
+  langford status reader.join
 
 Columns that do not fit are dropped on a terminal, never in a file or pipe.  --watch ends when all
 campaigns are done, or at Ctrl-C, with exit code 0."""
 )
-@problem_words(f"[{PROBLEM} | NAME | URL [NAME]]")
+@problem_words(f"[{PROBLEM} | NAME | NAME{SUFFIX}]")
 @ledger_option
-@access_options
 @click.option(
     "--watch",
     is_flag=True,
@@ -66,39 +59,30 @@ campaigns are done, or at Ctrl-C, with exit code 0."""
 def status(
     words: tuple[str, ...],
     address: str,
-    access: AccessOptions,
     watch: bool,
     why: str | None,
     as_json: bool,
 ) -> None:
     """Show progress, speed, end and workers of campaigns, and what needs attention.
 
-    With PROBLEM or NAME, it shows everything about one campaign.  With the URL of a server, http(s)://HOST:PORT
-    or http(s)://HOST:PORT/NAME, it asks the server instead of the ledger; a proxy may have it under a path.
+    With PROBLEM or NAME, it shows everything about one campaign.  With NAME.join, the file that `langford serve`
+    wrote or one of a reader's token, it asks the server instead of the ledger.
     """
-    is_remote = bool(words) and (has_scheme(words[0]) or lacks_scheme(words[0]))
     if why is not None and (watch or not words):
         raise click.UsageError("--why explains one campaign, once: name it, without --watch")
-    if is_remote:
-        refuse_ledger_beside("a URL")
     with ExitStack() as stack:
-        if is_remote:
-            server = access.server(words[0])
+        if words and is_join_file(words[0]):
+            if len(words) > 1:
+                raise click.UsageError(f"{words[0]} is the file of one campaign: leave out {words[1]}")
+            refuse_ledger_beside("a join file")
+            server = joined(Path(words[0]))
             stack.callback(server.close)
-            campaigns = _campaigns_of(server, words[1:])
+            campaigns: Callable[[], Sequence[Campaign]] = lambda: [server]  # noqa: E731 -- as of a ledger
         else:
             campaigns = _campaigns_in(stack.enter_context(Ledger(address)), words)
 
         def look() -> list[Overview]:
-            try:
-                return [campaign.overview() for campaign in campaigns()]
-            except NoTaskServer:
-                if not (is_remote and server.name):
-                    raise
-                # What looks like the name of a campaign may be the path under which a proxy has the server.
-                with suppress(LangfordError):
-                    return [each.overview() for each in server.campaigns(f"/{server.name}")]
-                raise
+            return [campaign.overview() for campaign in campaigns()]
 
         if why is not None:
             _explain(campaigns(), why, as_json)
@@ -132,17 +116,6 @@ def _campaigns_in(ledger: Ledger, words: Sequence[str]) -> Callable[[], Sequence
         return lambda: [each.worker for each in meant]
     known: dict[str, Campaign] = {}
     return lambda: [known.setdefault(each.uuid, each.worker) for each in ledger.campaigns()]
-
-
-def _campaigns_of(server: RemoteServer, names: Sequence[str]) -> Callable[[], Sequence[Campaign]]:
-    """``names``: of one; none: the one in the server's URL, or all that the token opens."""
-    if len(names) > 1 or (names and server.name):
-        named = [*([f"{server.name} in the URL"] if server.name else []), *names]
-        raise click.UsageError(f"name the campaign once: {', or '.join(named)}")
-    if not (names or server.name):
-        return server.campaigns
-    one = server.campaign("".join(names))
-    return lambda: [one]
 
 
 def _watch(look: Callable[[], list[Overview]], as_json: bool) -> None:

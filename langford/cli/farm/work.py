@@ -11,7 +11,7 @@ from db.identity import Identity
 from db.machines import ID_LENGTH
 from jobs.console import Console, Step
 from jobs.reach.campaign import Campaign
-from jobs.reach.join import SUFFIX, joined
+from jobs.reach.join import SUFFIX, is_join_file, joined
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Calls
 from jobs.run.loop import Run
@@ -144,7 +144,7 @@ def work(
 
 def _reached(context: click.Context, place: str, address: str, console: Console) -> Campaign:
     """The campaign of a join file, or one of a ledger; the connection is closed with the context."""
-    if place.endswith(SUFFIX) or "/" in place:
+    if is_join_file(place):
         refuse_ledger_beside("a join file")
         server = joined(Path(place), console)
         context.call_on_close(server.close)
