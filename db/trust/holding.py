@@ -74,7 +74,7 @@ def held(transaction: Transaction, token: str) -> int:
 
 
 @dataclass(frozen=True)
-class Counted:
+class HeldByTokens:
     """What the tokens of a campaign can use and hold, by their digests, and how many tasks are left."""
 
     uses: Mapping[str, float]
@@ -87,19 +87,19 @@ class Counted:
         return room(self.left, self.held.get(token, 0), others) if others else inf
 
 
-def counted(transaction: Transaction) -> Counted:
+def counted(transaction: Transaction) -> HeldByTokens:
     processes = presence.processes(transaction)
     uses = {token: inf if number is None else PER_PROCESS * number for token, number in processes.items()}
     held = {row.token: row.number for row in transaction.execute(_HELD_BY_EACH)}
     most = (len(uses) + 1) * (max(held.values(), default=0) + MAX_AT_ONCE)  # more leave each that room in any case
-    return Counted(uses, held, int(transaction.scalar(_LEFT, most=most)))
+    return HeldByTokens(uses, held, int(transaction.scalar(_LEFT, most=most)))
 
 
 class Holdings:
     """The room of each token of a campaign, as of the last count and the leases since; threads may share it."""
 
     def __init__(self) -> None:
-        self._counted, self._when, self._taken = Counted({}, {}, 0), -inf, Counter[str]()
+        self._counted, self._when, self._taken = HeldByTokens({}, {}, 0), -inf, Counter[str]()
         self._is_current = True
 
     def room(self, transaction: Transaction, token: str, now: float, count: int) -> float:

@@ -41,7 +41,7 @@ from tests.support.campaigns import (
 @pytest.fixture(autouse=True)
 def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
     """A token holds whatever it asks for: tests of its share are in tests/farm/test_one_token.py."""
-    monkeypatch.setattr(holding.Counted, "room", lambda counted, token: inf)
+    monkeypatch.setattr(holding.HeldByTokens, "room", lambda counted, token: inf)
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ class Histories(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         # A token holds whatever it asks for: tests of its share are in tests/farm/test_one_token.py.
-        self.unlimited = patch.object(holding.Counted, "room", return_value=inf)
+        self.unlimited = patch.object(holding.HeldByTokens, "room", return_value=inf)
         self.unlimited.start()
         self.ledger = new_ledger(self.database, Path(self.folder.name))
         new_campaign(self.ledger, workers="")
