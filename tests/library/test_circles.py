@@ -90,19 +90,19 @@ WITH_HOLES = [problem for places in range(2, 14) for problem in circles_with_hol
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("problem", WITH_HOLES, ids=str)
-def test_the_identity_over_all_sequences(problem: Problem, seed: int) -> None:
+def test_the_identity_over_all_sequences(seed: int) -> None:
     """With the autocorrelations A_d themselves, and the constants that a plan chose: e_d − D_d/2 = (A_d + c)/4."""
-    plan = METHODS["necklace"].plan(problem, 2, seed)
-    assert isinstance(plan, NecklacePlan)
-    places = problem.places
-    signs = 1 - 2 * (np.arange(2**places)[:, None] >> np.arange(places) & 1)
-    weights = signs.sum(axis=1) // (1 if places % 2 else 2)
-    terms = signs.prod(axis=1) * weights ** (len(problem.empty) + problem.loose)
-    for d in problem.differences:
-        autocorrelation = (signs * np.roll(signs, d, axis=1)).sum(axis=1)
-        terms *= (autocorrelation + 4 * plan.targets[d] - places) // 4
-    assert plan.multiplier * 2 * brute_force.arrangements(problem) == terms.sum()
+    for problem in WITH_HOLES:
+        plan = METHODS["necklace"].plan(problem, 2, seed)
+        assert isinstance(plan, NecklacePlan)
+        places = problem.places
+        signs = 1 - 2 * (np.arange(2**places)[:, None] >> np.arange(places) & 1)
+        weights = signs.sum(axis=1) // (1 if places % 2 else 2)
+        terms = signs.prod(axis=1) * weights ** (len(problem.empty) + problem.loose)
+        for d in problem.differences:
+            autocorrelation = (signs * np.roll(signs, d, axis=1)).sum(axis=1)
+            terms *= (autocorrelation + 4 * plan.targets[d] - places) // 4
+        assert plan.multiplier * 2 * brute_force.arrangements(problem) == terms.sum(), problem
 
 
 @pytest.mark.parametrize("places", [9, 10, 11, 13, 16])

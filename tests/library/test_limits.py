@@ -36,9 +36,14 @@ PROBLEMS = [
 """Products of the last one's odd sums, and of the even sums of L(29), have 63 to 66 bits."""
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-def test_the_widths_of_the_polyphase_sum_hold_its_largest_point(problem: Problem) -> None:
-    """Where all signs are equal each sum is its number of terms."""
+def test_the_widths_of_the_polyphase_sum_hold_its_largest_point() -> None:
+    """On a processor and on a GPU; where all signs are equal each sum is its number of terms."""
+    for problem in PROBLEMS:
+        require_widths(problem)
+        require_widths_on_a_gpu(problem)
+
+
+def require_widths(problem: Problem) -> None:
     if METHODS["polyphase"].refusal(problem) is not None:
         assert problem.n > 34
         return
@@ -62,8 +67,7 @@ def test_the_widths_of_the_polyphase_sum_hold_its_largest_point(problem: Problem
     assert largest << 16 < 2 ** (64 * shape.words - 1)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-def test_the_widths_of_the_polyphase_sum_on_a_gpu_hold_its_largest_point(problem: Problem) -> None:
+def require_widths_on_a_gpu(problem: Problem) -> None:
     plan = PolyphasePlan(METHODS["polyphase"], problem, 0)
     try:
         defined: dict[str, Any] = dict(cuda.definitions(plan, cuda.THREADS))
