@@ -71,15 +71,7 @@ def status(
     if why is not None and (watch or not words):
         raise click.UsageError("--why explains one campaign, once: name it, without --watch")
     with ExitStack() as stack:
-        if words and is_join_file(words[0]):
-            if len(words) > 1:
-                raise click.UsageError(f"{words[0]} is the file of one campaign: leave out {words[1]}")
-            refuse_ledger_beside("a join file")
-            server = joined(Path(words[0]))
-            stack.callback(server.close)
-            campaigns: Callable[[], Sequence[Campaign]] = lambda: [server]  # noqa: E731 -- as of a ledger
-        else:
-            campaigns = _campaigns_in(stack.enter_context(Ledger(address)), words)
+        campaigns = _campaigns(words, address, stack)
 
         def look() -> list[Overview]:
             return [campaign.overview() for campaign in campaigns()]
@@ -106,11 +98,19 @@ def _explain(campaigns: Sequence[Campaign], why: str, as_json: bool) -> None:
             _print(reasons)
 
 
-def _campaigns_in(ledger: Ledger, words: Sequence[str]) -> Callable[[], Sequence[Campaign]]:
-    """All campaigns of a ledger, or one: the same objects each time, each of which knows its last forecast.
+def _campaigns(words: Sequence[str], address: str, stack: ExitStack) -> Callable[[], Sequence[Campaign]]:
+    """That of a join file, or one or all of a ledger: the same objects each time, which know their last forecasts.
 
-    Raises as :func:`campaigns_meant`.
+    ``stack``: closes the server or the ledger.  Raises as :func:`campaigns_meant` and :func:`joined`.
     """
+    if words and is_join_file(words[0]):
+        if len(words) > 1:
+            raise click.UsageError(f"{words[0]} is the file of one campaign: leave out {words[1]}")
+        refuse_ledger_beside("a join file")
+        server = joined(Path(words[0]))
+        stack.callback(server.close)
+        return lambda: [server]
+    ledger = stack.enter_context(Ledger(address))
     if words:
         meant = campaigns_meant(words, ledger)
         return lambda: [each.worker for each in meant]
