@@ -30,6 +30,7 @@ from benchmarks.serving_parts.live import Seen, Site, work
 from db import Campaign, Ledger
 from db.states import Role
 from jobs.farm.api.serving import allow_many_files
+from jobs.reach.requests import TIMEOUT_SECONDS
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 
@@ -108,9 +109,10 @@ COLUMNS = (
         "workers",
         "tokens",
         "with a task",
+        "after",
         "connections",
         "resets",
-        "no answer in 10 s",
+        f"no answer in {TIMEOUT_SECONDS:.0f} s",
         "busy (503)",
         "other refusals",
     ),
@@ -139,11 +141,13 @@ def live(table: Table, folder: Path, workers: int, tokens: int, options: argpars
             processes.append(context.Process(target=work, args=arguments, daemon=True))
             processes[-1].start()
             pipes.append(ours)
-        deadline = time.monotonic() + workers / options.arrivals + options.patience
+        started = time.monotonic()
+        deadline = started + workers / options.arrivals + options.patience
         held = 0
         while held < workers and time.monotonic() < deadline:
             held = sum(pipe.recv() for pipe in pipes)
         settled.set()
+        after = time.monotonic() - started
         before, began = processor_seconds_of([server]), time.monotonic()
         time.sleep(options.seconds)
         used, lasted = processor_seconds_of([server]) - before, time.monotonic() - began
@@ -161,7 +165,8 @@ def live(table: Table, folder: Path, workers: int, tokens: int, options: argpars
     expired = campaign.reader.overview().attempts.get("expired", 0)
     ledger.close()
     table.row(
-        *(f"{workers:,}", tokens, f"{seen.held:,}", f"{counts['connections']:,}", f"{counts['resets']:,}"),
+        *(f"{workers:,}", tokens, f"{seen.held:,}", Figure(after, "{:,.0f} s")),
+        *(f"{counts['connections']:,}", f"{counts['resets']:,}"),
         *(f"{counts['no answer in time']:,}", f"{counts['status 503']:,}", f"{refused:,}", f"{expired:,}"),
         Figure(answered / lasted, "{:,.0f}"),
         Figure(used / lasted, "{:.0%}"),

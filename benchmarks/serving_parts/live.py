@@ -13,12 +13,16 @@ import ssl
 import time
 import uuid
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from jobs.reach.remote import SERVER
+from jobs.reach.requests import TIMEOUT_SECONDS
 from jobs.reach.wire import HEADER, SPOKEN
+from jobs.run.tally import FIRST_PAUSE_SECONDS, TIMES_LONGER
 
-TASK_SECONDS, ANSWER_SECONDS = 1200.0, 10.0
+TASK_SECONDS = 1200.0
 FIRST_WAIT, MAX_WAIT, MAX_RENEWAL = 0.5, 60.0, 60.0
 EQUIPMENT = dict.fromkeys(["cores", "device_model", "slurm_job", "slurm_index"])
 RESULT = {"value": "0", "residue": "0", "evaluated": "0", "seconds": 1.0, "provenance": "{}", "began": None}
@@ -78,9 +82,11 @@ class Live:
         self._token, self._number = site.tokens[number % len(site.tokens)], number
         self._id, self._failures = str(uuid.uuid4()), 0
         self._reader: asyncio.StreamReader | None = None
+        self._pause, self._look = FIRST_PAUSE_SECONDS, time.monotonic()
 
     async def work(self, delay: float) -> None:
         await asyncio.sleep(delay)
+        await self._insist("", None)
         identity = {"worker": self._id, "host": f"h{self._number}", "process": "1", "device_kind": "cpu"}
         await self._insist("workers", {**identity, "kernels": "k", "processes": 1, **EQUIPMENT})
         left = random.uniform(0, TASK_SECONDS)  # as in a farm that has run for long
@@ -93,6 +99,7 @@ class Live:
                 held = await self._hold(held, left)
                 left = TASK_SECONDS
             if held is None:
+                await self._insist("", None)
                 await asyncio.sleep(random.uniform(5.0, 10.0))
 
     async def _hold(self, held: dict[str, Any], left: float) -> dict[str, Any] | None:
@@ -110,10 +117,20 @@ class Live:
                 except Refused:
                     continue  # the next renewal is due soon enough
                 self._seen.counts["expired"] += held["attempt"] not in answer["running"]
+                await self._look_at_all()
             await asyncio.sleep(left)
             return await self._next({**shown, "index": held["index"], **RESULT})
         finally:
             self._seen.held -= 1
+
+    async def _look_at_all(self) -> None:
+        """As a run does for its line of progress."""
+        if time.monotonic() < self._look:
+            return
+        self._look = time.monotonic() + self._pause * random.uniform(0.5, 1.0)
+        self._pause = min(SERVER.overview_seconds, self._pause * TIMES_LONGER)
+        with suppress(Refused):
+            await self._ask("status", None)
 
     async def _next(self, result: dict[str, Any] | None) -> dict[str, Any] | None:
         """The next lease, for a result."""
@@ -145,15 +162,15 @@ class Live:
                 return answer
 
     async def _ask(self, path: str, message: Any) -> Any:
+        """``path``: after that of the campaign; ``message``: None: it is read."""
         began, counts = time.monotonic(), self._seen.counts
         counts[path] += 1
         try:
             if self._reader is None or self._reader.at_eof():
                 self._close()
-                await asyncio.wait_for(self._connect(), 2 * ANSWER_SECONDS)
-            status, head, content = await asyncio.wait_for(
-                self._exchange(path, json.dumps(message)), ANSWER_SECONDS
-            )
+                await asyncio.wait_for(self._connect(), TIMEOUT_SECONDS)
+            body = "" if message is None else json.dumps(message)
+            status, head, content = await asyncio.wait_for(self._exchange(path, body), TIMEOUT_SECONDS)
         except TimeoutError:
             counts["no answer in time"] += 1
             self._close()
@@ -172,14 +189,15 @@ class Live:
 
     async def _connect(self) -> None:
         self._seen.counts["connections"] += 1
-        options: dict[str, Any] = {"ssl_handshake_timeout": 2 * ANSWER_SECONDS} if self._context else {}
+        options: dict[str, Any] = {"ssl_handshake_timeout": TIMEOUT_SECONDS} if self._context else {}
         self._reader, self._writer = await asyncio.open_connection(
             "localhost", self._site.port, ssl=self._context, **options
         )
 
     async def _exchange(self, path: str, message: str) -> tuple[int, bytes, bytes]:
+        address = f"/campaigns/{self._site.campaign}/{path}".rstrip("/")
         head = (
-            f"POST /campaigns/{self._site.campaign}/{path} HTTP/1.1\r\nHost: localhost\r\n"
+            f"{'POST' if message else 'GET'} {address} HTTP/1.1\r\nHost: localhost\r\n"
             f"Authorization: Bearer {self._token}\r\n{HEADER}: {SPOKEN}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(message)}\r\n\r\n"
         )
