@@ -161,7 +161,7 @@ def live(table: Table, folder: Path, workers: int, tokens: int, options: argpars
         for process in processes:
             process.join()
     counts, answered = seen.counts, sum(map(len, seen.seconds.values()))
-    refused = sum(number for what, number in counts.items() if what.startswith("status") and "503" not in what)
+    refused = sum(number for what, number in counts.items() if what.startswith("status ") and "503" not in what)
     expired = campaign.reader.overview().attempts.get("expired", 0)
     ledger.close()
     table.row(

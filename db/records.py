@@ -186,7 +186,7 @@ class Transport:
     idle_seconds: tuple[float, float]
 
 
-IN_LEDGER = Transport("the ledger", False, look_seconds=0.2, overview_seconds=10.0, idle_seconds=(0.0, 0.0))
+IN_LEDGER = Transport("the ledger", False, look_seconds=0.2, overview_seconds=5.0, idle_seconds=(0.0, 0.0))
 
 
 class Address(Message, frozen=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import ssl
 import time
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.reach.remote import SERVER
-from jobs.reach.requests import TIMEOUT_SECONDS
+from jobs.reach.requests import HANDSHAKE_SECONDS, TIMEOUT_SECONDS
 from jobs.reach.wire import HEADER, SPOKEN
 from jobs.run.tally import FIRST_PAUSE_SECONDS, TIMES_LONGER
 
@@ -82,10 +83,11 @@ class Live:
         self._token, self._number = site.tokens[number % len(site.tokens)], number
         self._id, self._failures = str(uuid.uuid4()), 0
         self._reader: asyncio.StreamReader | None = None
-        self._pause, self._look = FIRST_PAUSE_SECONDS, time.monotonic()
+        self._pause, self._look = FIRST_PAUSE_SECONDS, math.inf
 
     async def work(self, delay: float) -> None:
         await asyncio.sleep(delay)
+        self._look = time.monotonic() + self._pause * random.uniform(0.5, 1.0)
         await self._insist("", None)
         identity = {"worker": self._id, "host": f"h{self._number}", "process": "1", "device_kind": "cpu"}
         await self._insist("workers", {**identity, "kernels": "k", "processes": 1, **EQUIPMENT})
@@ -125,12 +127,11 @@ class Live:
 
     async def _look_at_all(self) -> None:
         """As a run does for its line of progress."""
-        if time.monotonic() < self._look:
-            return
-        self._look = time.monotonic() + self._pause * random.uniform(0.5, 1.0)
-        self._pause = min(SERVER.overview_seconds, self._pause * TIMES_LONGER)
-        with suppress(Refused):
-            await self._ask("status", None)
+        if time.monotonic() > self._look:
+            with suppress(Refused):
+                await self._ask("status", None)
+            self._pause = min(SERVER.overview_seconds, self._pause * TIMES_LONGER)
+            self._look = time.monotonic() + self._pause * random.uniform(0.5, 1.0)
 
     async def _next(self, result: dict[str, Any] | None) -> dict[str, Any] | None:
         """The next lease, for a result."""
@@ -168,7 +169,7 @@ class Live:
         try:
             if self._reader is None or self._reader.at_eof():
                 self._close()
-                await asyncio.wait_for(self._connect(), TIMEOUT_SECONDS)
+                await asyncio.wait_for(self._connect(), HANDSHAKE_SECONDS)
             body = "" if message is None else json.dumps(message)
             status, head, content = await asyncio.wait_for(self._exchange(path, body), TIMEOUT_SECONDS)
         except TimeoutError:
@@ -189,7 +190,7 @@ class Live:
 
     async def _connect(self) -> None:
         self._seen.counts["connections"] += 1
-        options: dict[str, Any] = {"ssl_handshake_timeout": TIMEOUT_SECONDS} if self._context else {}
+        options: dict[str, Any] = {"ssl_handshake_timeout": HANDSHAKE_SECONDS} if self._context else {}
         self._reader, self._writer = await asyncio.open_connection(
             "localhost", self._site.port, ssl=self._context, **options
         )

@@ -33,6 +33,8 @@ KEPT_SECONDS = 150.0
 PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 TLS_FILES = "SSLKEYLOGFILE", "SSL_CERT_FILE", "SSL_CERT_DIR"
 """Variables of the system: of proxies, in capitals or not, and of files that TLS reads or writes."""
+HANDSHAKE_SECONDS = 45.0
+"""How long a connection may take: a busy server lets those who work go before newcomers."""
 MAX_SECONDS, MAX_ANSWER = 60.0, 4 * 2**20
 """The longest time and the largest size in bytes of a whole answer; those of a task server are far below.
 
@@ -111,7 +113,7 @@ class Requests:
             headers=httpx.Headers(
                 {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity", HEADER: str(SPOKEN)}
             ),
-            timeout=TIMEOUT_SECONDS,
+            timeout=httpx.Timeout(TIMEOUT_SECONDS, connect=HANDSHAKE_SECONDS),
             limits=httpx.Limits(keepalive_expiry=KEPT_SECONDS),
             # HTTP_PROXY and HTTPS_PROXY are used, except to reach this machine, which no proxy could.
             trust_env=not is_this_machine(host),

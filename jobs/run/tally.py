@@ -36,8 +36,9 @@ class Tally:
             self.tasks_here, self.work_here = self.tasks_here + 1, self.work_here + work
 
 
-FIRST_PAUSE_SECONDS, TIMES_LONGER = 4.0, 8
-"""The first pause between two requests, and by what each further one is longer: thousands of workers ask."""
+FIRST_PAUSE_SECONDS, TIMES_LONGER = 60.0, 8
+"""The first pause between two requests, and by what each further one is longer: thousands of workers ask, most
+of them when all start."""
 MAX_SHARE = 0.02
 """Maximum share of the time that the answers take."""
 
@@ -51,7 +52,7 @@ class LastOverview:
         self._ask, self._tally, self._longest_pause = ask, tally, longest_pause
         self._asking, self._clock = Backoff(clock=clock), clock
         self._pause = FIRST_PAUSE_SECONDS
-        self._asking.pause(self._pause)
+        self._asking.pause(min(self._pause, longest_pause))
         self._overview: Overview | None = None
         self._got = 0.0
 
@@ -68,8 +69,8 @@ class LastOverview:
         except LangfordError:
             self._overview = None
         self._got = self._clock.monotonic()
-        self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / MAX_SHARE))
         self._pause *= TIMES_LONGER
+        self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / MAX_SHARE))
         if self._overview is not None:
             self._tally.update(self._overview.tasks.done, self._overview.work.done * whole)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from jobs.farm.guard.bounds import HEADER_SECONDS, WAIT_SECONDS
+from jobs.farm.guard.bounds import HEADER_SECONDS, NEWCOMER_SECONDS
 from jobs.farm.guard.door import Door, Guest
 from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
@@ -139,7 +139,7 @@ def test_who_has_left_is_not_let_in() -> None:
 def test_who_will_give_up_soon_goes_after_those_who_will_not() -> None:
     async def act(entrance: Entrance) -> None:
         first, late = [await entrance.come(b"x") for _ in range(2)]
-        await entrance.loop.pass_time(2 * WAIT_SECONDS + 1)
+        await entrance.loop.pass_time(NEWCOMER_SECONDS + 1)
         fresh, fresher = [await entrance.come(b"x") for _ in range(2)]
         entrance.show(first, SITE)
         await entrance.settle()

@@ -30,7 +30,7 @@ def overview(tmp_path: Path) -> Iterator[Overview]:
         yield replace(made, eta=Eta(1000.0, Time(made.now + 900), Time(made.now + 1100)))
 
 
-def test_it_is_asked_soon_and_then_seldom_by_each_worker(overview: Overview) -> None:
+def test_it_is_asked_seldom_by_each_worker(overview: Overview) -> None:
     clock, asked, tally = MovableClock(), list[float](), Tally()
 
     def ask() -> Overview:
@@ -43,10 +43,9 @@ def test_it_is_asked_soon_and_then_seldom_by_each_worker(overview: Overview) -> 
     for _ in range(7200):
         seen.refresh(WORK)
         clock.move(1)
-    assert 1 <= asked[0] - start <= 5
-    assert asked[1] - start <= 40
-    assert all(450 <= later - earlier <= 901 for earlier, later in itertools.pairwise(asked[3:]))
-    assert 10 <= len(asked) <= 20
+    assert 30 <= asked[0] - start <= 61
+    assert all(240 <= later - earlier <= 901 for earlier, later in itertools.pairwise(asked))
+    assert 9 <= len(asked) <= 18
     assert (tally.tasks, tally.work) == (4, pytest.approx(overview.work.done * WORK))
     assert seen.seconds_left == pytest.approx(1000.0 - (clock.monotonic() - asked[-1]))
 

@@ -14,6 +14,8 @@ HEADER_SECONDS = 10.0
 """To begin to speak, for a TLS handshake, and for the headers of a request, of whomever."""
 HANDSHAKE_PROCESSOR_SECONDS = 0.002
 """What a stranger is charged for a TLS handshake."""
+NEWCOMER_SECONDS = 40.0
+"""After which a newcomer will soon give up (:data:`jobs.reach.requests.HANDSHAKE_SECONDS`): others go before it."""
 LINES_PER_MINUTE = 10
 """Of the log, about one address."""
 

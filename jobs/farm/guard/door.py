@@ -29,6 +29,7 @@ from jobs.farm.guard.bounds import (
     HANDSHAKE_PROCESSOR_SECONDS,
     HEADER_SECONDS,
     MAX_FILES,
+    NEWCOMER_SECONDS,
     STRANGERS,
     STRANGERS_OF_AN_ADDRESS,
     WAIT_SECONDS,
@@ -103,7 +104,7 @@ class Guest:
             self.timer.cancel()
         end, self.end = self.end, None
         if end is not None:
-            asyncio.get_running_loop().remove_reader(end)
+            asyncio.get_running_loop().remove_reader(end.fileno())
         return end
 
 
@@ -178,11 +179,11 @@ class Door:
         guest = Guest(client[:2], end)
         self.arrive(guest)
         if guest.end is not None:
-            loop.add_reader(end, self._speak, guest)
+            loop.add_reader(end.fileno(), self._speak, guest)  # of a socket the loop would print its addresses
             guest.timer = loop.call_later(HEADER_SECONDS, self._send_away, guest)
 
     def _speak(self, guest: Guest) -> None:
-        asyncio.get_running_loop().remove_reader(guest.end)  # type: ignore[arg-type]  # it has one while it waits
+        asyncio.get_running_loop().remove_reader(guest.end.fileno())  # type: ignore[union-attr]  # it has one while it waits
         if guest.timer is not None:
             guest.timer.cancel()
         guest.spoke = asyncio.get_running_loop().time()
@@ -228,7 +229,7 @@ class Door:
 
     def _first(self, theirs: dict[Guest, None]) -> Guest:
         """The oldest that will not give up soon; where all will, the oldest."""
-        late = asyncio.get_running_loop().time() - 2 * WAIT_SECONDS
+        late = asyncio.get_running_loop().time() - NEWCOMER_SECONDS
         for guest in list(itertools.islice(theirs, LOOKED_AT)):
             if guest.spoke > late or guest.has_left:
                 return guest
