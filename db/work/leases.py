@@ -238,8 +238,8 @@ def renew(
 
     ``steps``, ``computed``: steps that were made in some of them, and seconds for which they were computed.
     """
-    transaction.connection.execute(_RENEW, {"attempts": extended, "seconds": seconds})
-    running = set(transaction.connection.scalars(_RENEWED, {"attempts": attempts}))
+    transaction.change(_RENEW, attempts=extended, seconds=seconds)
+    running = {row.id for row in transaction.rows(_RENEWED, attempts=attempts)}
     notes = [{"attempt": attempt, "made": made} for attempt, made in sorted(steps.items()) if attempt in running]
     if notes:
         transaction.connection.execute(_NOTE_STEPS, notes)

@@ -39,7 +39,7 @@ def attempts(
 
     Raises NoSuchCampaign when the campaign was deleted; a nonce proves that it was not.
     """
-    rows = transaction.connection.execute(_SHOWN, {"attempts": [credential.attempt for credential in credentials]})
+    rows = transaction.rows(_SHOWN, attempts=[credential.attempt for credential in credentials])
     here = {row.id: row for row in rows if row.campaign_id == transaction.campaign_id}
     genuine = {
         credential.attempt: here[credential.attempt]
