@@ -643,6 +643,55 @@ P   worker.host AS by, result.accepted
   WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
   AND (voter.token = :token OR worker.last_seen > NOW - :param);
 
+-- holding.counted
+  SELECT voter.token, count(*) AS number
+  FROM voter JOIN worker ON worker.voter_id = voter.id JOIN attempt ON attempt.worker_id = worker.id
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
+  GROUP BY voter.token;
+  SELECT count(*) AS count_1
+  FROM (
+    SELECT anon_2.task_index AS task_index
+    FROM (
+      SELECT task.task_index AS task_index
+      FROM task
+      WHERE task.campaign_id = :campaign AND task.state IN (:state)
+      LIMIT :most
+    ) AS anon_2
+    UNION ALL
+    SELECT anon_3.task_index AS task_index
+    FROM (
+      SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+      FROM result
+S     WHERE result.campaign_id = :campaign AND result.drawn = 1 AND result.confirmed_by IS NULL
+S     AND result.doubt IS NULL
+P     WHERE result.campaign_id = :campaign AND result.drawn AND result.confirmed_by IS NULL AND result.doubt IS NULL
+      LIMIT :most
+    ) AS anon_3
+    UNION ALL
+    SELECT anon_4.task_index AS task_index
+    FROM (
+      SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+      FROM result
+      WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubt)
+      LIMIT :most
+    ) AS anon_4
+    UNION ALL
+    SELECT anon_5.task_index AS task_index
+    FROM (
+      SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+      FROM result
+      WHERE result.campaign_id + :campaign_id = :campaign
+      AND result.voter_id IN (
+        SELECT voter.id
+        FROM voter JOIN voter AS voter_1 ON voter.id = voter_1.id OR voter.kind = :kind AND voter_1.kind = :kind
+        AND voter.token = voter_1.token AND (voter.token != :token OR voter.host = voter_1.host)
+        WHERE voter_1.distrusted IS NOT NULL
+      )
+      AND result.confirmed_by IS NULL AND result.doubt IS NULL
+      LIMIT :most
+    ) AS anon_5
+  ) AS anon_1;
+
 -- holding.fruitless
   SELECT token.fruitless FROM token WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
