@@ -315,7 +315,7 @@ def story(kind: str) -> Iterator[tuple[Story, Client]]:
 
 @pytest.mark.parametrize("kind", ["sqlite", *exhaustive(["postgres"])])
 @given(happened=st.lists(happenings, min_size=1, max_size=25))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_all_outputs_say_the_same_of_a_history(
     kind: str, happened: list[tuple[str, str, int, float, float]]
 ) -> None:

@@ -50,7 +50,7 @@ def written(folder: Path, export: Export, name: str = "seven.jsonl.gz") -> Path:
     return file
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(st.integers(-(2**200), 2**200), st.integers(0, 2**64), st.floats(0, 1e6), TEXT),
