@@ -7,6 +7,7 @@ import contextlib
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import pytest
 import uvicorn
@@ -311,6 +312,22 @@ def test_headers_and_bodies_that_never_end(start: bytes, drop: bytes, seconds: f
             assert not connection.is_cut_off
             connection.writer.write(drop)
         await loop.pass_time(0.04 * seconds)
+        assert connection.is_cut_off
+        connection.writer.close()
+
+    run(wait)
+
+
+def test_what_has_arrived_and_waits_for_its_turn_is_not_late() -> None:
+    async def wait(loop: MovableLoop) -> None:
+        turns, held = Turns(Charges()), list[Callable[[], object]]()
+        with patch.object(turns, "enqueue", lambda payer, action: held.append(action)):
+            connection = await Connection(refusal, turns).open(GET)
+            await loop.pass_time(HEADER_SECONDS + 1)
+            assert not connection.is_cut_off
+            held.pop()()
+        assert (await connection.reader.readuntil(b"no")).startswith(b"HTTP/1.1 401")
+        await loop.pass_time(HEADER_SECONDS + 1)
         assert connection.is_cut_off
         connection.writer.close()
 

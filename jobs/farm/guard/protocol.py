@@ -252,7 +252,17 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._stop_waiting()
         if awaited is not None and not self.transport.is_closing():
             self._awaited = awaited
-            self._timer = self.loop.call_later(self._seconds[awaited], self.abort)
+            self._begin_time(self._seconds[awaited])
+
+    def _begin_time(self, seconds: float) -> None:
+        self._timer = self.loop.call_later(seconds, self._end_time, seconds)
+
+    def _end_time(self, seconds: float) -> None:
+        """Close the connection, unless it is the server that has had no turn for what arrived."""
+        if self._enqueued:
+            self._begin_time(seconds)
+        else:
+            self.abort()
 
     def _stop_waiting(self) -> None:
         self._awaited = None
