@@ -22,7 +22,7 @@ def fastest(problem: Problem, methods: Iterable[Method], device_kind: str) -> Me
     first, *others = methods
     start = 0
     for method in others:
-        begin = method.speeds.first(device_kind, problem.mirrored)
+        begin = method.speeds.first(device_kind, problem.mirrored and problem.fold == 1)
         if begin is not None and start <= begin <= problem.n:
             first, start = method, begin
     return first

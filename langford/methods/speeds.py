@@ -44,15 +44,19 @@ class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
     # By kind of device, the n from which the method is faster than those before it in METHODS; a kind that is
     # missing: it never is
     fastest_from: Mapping[str, Number] = {}
-    # The same for rows without a mirror, such as hooked ones, where that is another n
-    fastest_unmirrored: Mapping[str, Number] = {}
+    # The same for rows without a mirror, such as hooked ones, and those with a difference several times, where that
+    # is another n
+    fastest_otherwise: Mapping[str, Number] = {}
     # Of each figure, the command that measures it and the hardware that it is from
     sources: Mapping[str, tuple[Text, Text]] = {}
 
-    def first(self, device_kind: str, mirrored: bool) -> int | None:
-        """The n from which the method is faster, for rows with a mirror or for others; None: it never is."""
-        usual = self.fastest_from.get(device_kind)
-        return usual if mirrored else self.fastest_unmirrored.get(device_kind, usual)
+    def first(self, device_kind: str, usual: bool) -> int | None:
+        """The number of colours from which the method is faster; None: it never is.
+
+        ``usual``: whether the row has a mirror and each difference once.
+        """
+        first = self.fastest_from.get(device_kind)
+        return first if usual else self.fastest_otherwise.get(device_kind, first)
 
     def forecast(self, copies: int) -> Growth:
         """How the time grows for this number of copies; raises BadSpeeds when it was not measured."""
