@@ -27,7 +27,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
-from pypdf import PdfReader
 from sqlalchemy import update
 
 from db import Campaign, Export, Ledger, read_export
@@ -43,7 +42,7 @@ from db.states import Outcome
 from docs.scripts import fetched, sample_report
 from jobs.show.report import content, gathering
 from jobs.show.report.content import document
-from jobs.show.report.formats import figures, html, pdf, svg
+from jobs.show.report.formats import figures, html, svg
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.measured import CAMPAIGNS
 from jobs.verify import exchange
@@ -63,7 +62,6 @@ from tests.support.campaigns import (
     forged,
     new_campaign,
 )
-from tests.support.cases import exhaustive
 from tests.support.databases import new_ledger
 
 ROOT = Path(__file__).parents[2]
@@ -629,6 +627,8 @@ def hostile(ledger: Ledger) -> Evidence:
 
 @pytest.mark.exhaustive
 def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
+    from jobs.show.report.formats import pdf
+
     with new_ledger("sqlite", tmp_path) as ledger:
         found = hostile(ledger)
         page = html.page(found)
@@ -701,10 +701,7 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
 
 @pytest.mark.parametrize(
     "seconds",
-    [
-        [1e-320, 0.5, 9e29],
-        *exhaustive([[0.0, 1e-320]]),
-    ],
+    [[1e-320, 0.5, 9e29], [0.0, 1e-320]],
     ids=str,
 )
 def test_any_times_make_a_report(seconds: list[float]) -> None:
@@ -712,9 +709,8 @@ def test_any_times_make_a_report(seconds: list[float]) -> None:
     past = ByHand([(k, 0, 0.0, 10.0, 20.0, Outcome.DONE, time) for k, time in enumerate(seconds)]).history
     found = Evidence(past, None, "x", None, "", (), "soon")
     assert "task-times" in found.figures
-    assert html.page(found)
-    for name in found.figures:
-        svg.standing_alone(name, found)
+    assert text_of(found)
+    assert svg.standing_alone("task-times", found)
 
 
 # -- other files ------------------------------------------------------------------------------
@@ -722,6 +718,10 @@ def test_any_times_make_a_report(seconds: list[float]) -> None:
 
 @pytest.mark.exhaustive
 def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
+    from pypdf import PdfReader
+
+    from jobs.show.report.formats import pdf
+
     with new_ledger("sqlite", tmp_path) as ledger:
         found = gathering.of_campaign(troubled(ledger))
     reader = PdfReader(BytesIO(pdf.content(found)))

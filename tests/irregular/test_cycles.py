@@ -111,7 +111,7 @@ def random_graph(n: int, m: int, seed: int, largest: int = 100) -> tuple[Graph, 
 
 @pytest.mark.exhaustive
 def test_algorithms_agree_on_larger_graphs() -> None:
-    graph, weights = random_graph(120, 280, 0)
+    graph, weights = random_graph(60, 140, 0)
     optimal = cycle_mean(graph, weights)
     optimal.check()
     assert optimal.value == karp(graph, weights) == sequential.yto(graph, weights)
