@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol
 
+from jobs.farm.guard.bounds import PIECE
+
 
 class Reader(Protocol):
     """What reads a connection."""
@@ -30,7 +32,9 @@ class Reins:
         """Send two parts that are written at once, as those of an answer are, together: one packet, one record."""
         if self._held:
             data, self._held = self._held + data, b""
-            self._transport.write(data)
+            # TLS keeps for a connection as much memory as its largest write had.
+            for start in range(0, len(data), PIECE):
+                self._transport.write(data[start : start + PIECE])
         else:
             self._held = data
             asyncio.get_running_loop().call_soon(self.flush)
