@@ -112,6 +112,7 @@ def test_a_network_that_is_cut_and_a_server_that_is_killed(farm: Farm) -> None:
 def test_a_worker_of_a_restored_ledger_shows_what_the_ledger_has(farm: Farm) -> None:
     file, backup, shown = (farm.folder / name for name in ("langford.db", "backup.db", "shown"))
     often = {"langford.cli.output.progress:LOG_SECONDS": 0.1, "jobs.run.tally:FIRST_PAUSE_SECONDS": 0.1}
+    often["jobs.run.tally:TIMES_LONGER"] = 1
     words = ["work", join_file(farm.folder, f"http://127.0.0.1:{farm.port}/{FARMED}", farm.token), "--workers", "1"]
     with shown.open("w") as errors:
         worker = preloaded().start(
