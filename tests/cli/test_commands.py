@@ -38,18 +38,15 @@ HEAVY |= {"http.client", "httpx", "starlette"}
     ("arguments", "spared"),
     [
         (["run", "16", "--dry-run"], HEAVY),
-        (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.counting"}),
         (["count", "8"], {"sqlalchemy", "httpx", "starlette", "rich"}),
         (["draw", "12"], {"numba", "numpy", "sqlalchemy"}),
         (["work", "--help"], {"numba", "sqlalchemy", "starlette"}),
         *exhaustive(
             [
-                (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
                 (["table", "langford", "12", "--dry-run"], HEAVY),
                 (["status"], {*HEAVY, "numpy", "sqlalchemy.orm", "jobs.reach.remote"}),
                 (["query", "task_overview"], {*HEAVY, "numpy"}),
                 (["draw", "--cubes", "3,1,2,1,3,2"], {"numba", "matplotlib", "sqlalchemy"}),
-                (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
                 (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
                 (["irregular", "--help"], {"numba", "scipy", "sqlalchemy", "httpx", "starlette", "rich"}),
             ]
