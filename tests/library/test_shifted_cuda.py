@@ -39,6 +39,7 @@ SETS = [
 MANY_ODD = Problem.from_differences(range(1, 64, 2))
 MANY_EVEN = Problem.from_differences(range(2, 42, 2))
 FOLDED = [*map(Problem.parse, ("skolem 4 fold 2", "5 fold 2", "skolem 7 fold 2", "3 fold 3"))]
+HOLED = [*map(Problem.parse, ("skolem 5 holes 1", "skolem 9 holes 1", "10 holes 1"))]
 WIDE_HOLED = Problem.parse("28 holes 1")
 WIDE_FOLDED = Problem.parse("skolem 16 fold 2")
 
@@ -92,7 +93,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 
 TASKS = [
     (Problem.langford(4), 4, 0, "shifted"), (HOOKED[0], 2, 3, "shifted2"), (FOLDED[0], 4, 1, "shifted2"),
-    (FOLDED[-1], 2, 0, "shifted"), (Problem.parse("skolem 5 holes 1"), 2, 1, "shifted2"),
+    (FOLDED[-1], 2, 0, "shifted"), (HOLED[0], 2, 1, "shifted2"),
     (SETS[-1], 0, 0, "shifted2"), (Problem.skolem(1), 0, 0, "shifted"),
 ]  # fmt: skip
 
@@ -278,7 +279,7 @@ LARGER_TASKS = [
     *((Problem.langford(n), 4, n % 2) for n in range(3, 17)),
     *((Problem.skolem(n), 4, 0) for n in range(1, 14)),
     *((problem, depth, 7) for problem in (*HOOKED, *SETS) for depth in (0, 2)),
-    *((problem, 4, 1) for problem in FOLDED),
+    *((problem, 4, 1) for problem in (*FOLDED, *HOLED)),
     (Problem.hooked_skolem(14), 4, 0), (Problem.hooked_langford(15), 2, 0), (Problem.langford(18), 4, 0),
     (Problem.langford(19), 4, 0), (Problem.langford(19), 8, 11), (Problem.langford(20), 8, 0),
     (Problem.skolem(20), 4, 0),
