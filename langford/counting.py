@@ -135,7 +135,13 @@ def estimate(problem: Problem | int | str, walks: int = WALKS, seed: int = 1) ->
     >>> abs(walked.value - 2_636_337_861_200) < 5 * walked.standard_error
     True
     """
-    return estimation.estimate(problem_of(problem), walks, seed)
+    term = term_of(problem) if isinstance(problem, str) else None
+    chosen = problem_of(problem)
+    walked = estimation.estimate(chosen, walks, seed)
+    if term is None or not term.sequence.images:
+        return walked
+    value, error = walked.value * chosen.images, walked.standard_error * chosen.images
+    return replace(walked, value=value, standard_error=error)
 
 
 def arrangements(problem: Problem | int | str) -> Iterator[explicit.Arrangement]:

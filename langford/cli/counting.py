@@ -25,9 +25,9 @@ from langford.cli.output.how_long import Cost, takes_long
 from langford.cli.output.known import KnownAnswer
 from langford.cli.output.progress import ProgressLine
 from langford.counting import WALKS, count_tasks
+from langford.counting import estimate as estimate_by_walks
 from langford.devices import Device, devices
 from langford.methods import chosen_plan
-from langford.methods.backtracking.estimation import estimate as estimate_by_walks
 from langford.problem.reference import cited, published
 from langford.words import seconds_left, several
 
@@ -113,9 +113,11 @@ Examples:
 @json_option
 def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> None:
     """Estimate a count by Knuth's random walks, with its standard error."""
-    problem = chosen.problem()
-    estimated = estimate_by_walks(problem, walks, seed)
-    known = published(problem)
+    problem, term = chosen.problem(), chosen.term
+    estimated = estimate_by_walks(" ".join(chosen.words), walks, seed)
+    known, what = published(problem), term or problem
+    if known is not None:
+        known = Asked(term=term).number(known, problem.arrangements(known))
     if as_json:
         display.print_json(
             {
@@ -130,17 +132,17 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
         )
         return
     if problem.obstruction:
-        print(f"{problem} = 0, exactly, without a walk\n  no arrangement exists, {problem.obstruction}")
+        print(f"{what} = 0, exactly, without a walk\n  no arrangement exists, {problem.obstruction}")
         return
     if isfinite(estimated.standard_error):
         relative = f"one standard error, {estimated.standard_error / estimated.value:.2%}"
-        print(f"{problem} ≈ {estimated.value:.5g} ± {estimated.standard_error:.2g} ({relative})")
+        print(f"{what} ≈ {estimated.value:.5g} ± {estimated.standard_error:.2g} ({relative})")
     elif estimated.fruitful:
-        print(f"{problem} ≈ {estimated.value:.1g}, roughly: too few fruitful walks for an error; give more --walks")
+        print(f"{what} ≈ {estimated.value:.1g}, roughly: too few fruitful walks for an error; give more --walks")
     else:
-        print(f"{problem}: no estimate, since no walk found an arrangement")
+        print(f"{what}: no estimate, since no walk found an arrangement")
     print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
     if known is not None:
-        print(f"  exactly {known:,} ({cited(problem) or problem.obstruction})")
+        print(f"  exactly {known:,} ({term or cited(problem) or problem.obstruction})")
     if not estimated.fruitful:
         print("  give more --walks; if none of them finds one, there may be no arrangement: `langford count`")

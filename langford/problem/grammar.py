@@ -171,6 +171,7 @@ def _from_notation(text: str) -> str:
     if found is None:
         return text
     title, copies, order, rest = found.groups()
+    title = title.strip()
     if SEQUENCE.fullmatch(title.lower()) and not copies and not rest:
         return f"{title} {order}"
     variant = next((each for each in VARIANTS.values() if each.title.lower() == title.lower()), None)

@@ -49,6 +49,7 @@ def test_a_problem_is_read_from_its_name_and_from_its_words(problem: Problem) ->
         ("cyclic 1,2,4 empty 1,4", Problem.from_differences([1, 2, 4], empty=[1, 4], circle=True)),
         ("A059106 12", Problem.skolem(12)),
         ("a002047 4", Problem.langford(9, defect=5)),
+        ("A002047 (4)", Problem.langford(9, defect=5)),
         ("A390360-1", Problem.named("cyclic-skolem", 5)),
     ],
 )
