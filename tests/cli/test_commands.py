@@ -43,10 +43,16 @@ HEAVY |= {"http.client", "httpx", "starlette"}
         (["work", "--help"], {"numba", "sqlalchemy", "starlette"}),
         *exhaustive(
             [
+                (
+                    ["--help"],
+                    {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.counting"},
+                ),
+                (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
                 (["table", "langford", "12", "--dry-run"], HEAVY),
                 (["status"], {*HEAVY, "numpy", "sqlalchemy.orm", "jobs.reach.remote"}),
                 (["query", "task_overview"], {*HEAVY, "numpy"}),
                 (["draw", "--cubes", "3,1,2,1,3,2"], {"numba", "matplotlib", "sqlalchemy"}),
+                (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
                 (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
                 (["irregular", "--help"], {"numba", "scipy", "sqlalchemy", "httpx", "starlette", "rich"}),
             ]

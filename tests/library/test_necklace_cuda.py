@@ -51,7 +51,9 @@ def plan_of(problem: Problem, depth: int = 6, seed: int = 0) -> NecklacePlan:
     ("problem", "architecture"),
     [
         (each, architecture)
-        for each, architecture in zip((starter(5), cyclic_skolem(32)), ARCHITECTURES, strict=True)
+        for each, architecture in zip(
+            (starter(5), cyclic_skolem(32), even_starter(32)), (*ARCHITECTURES, "sm_90"), strict=True
+        )
     ],
     ids=str,
 )

@@ -84,7 +84,7 @@ def planar_by_trying(arrangement: tuple[int, ...]) -> bool:
 
 def test_planar_is_what_trying_all_sides_finds() -> None:
     seen = set()
-    for words in ("3", "4", "7", "skolem 5", "hooked-skolem 6", "skolem 2 copies 4 holes 3"):
+    for words in ("3", "4", "7", "skolem 5", "hooked-skolem 6", "9 copies 3", "skolem 2 copies 4 holes 3"):
         for arrangement in islice(explicit.iterate(Problem.parse(words)), 20):
             assert is_planar(arrangement) == planar_by_trying(arrangement), arrangement
             seen.add(is_planar(arrangement))
