@@ -7,7 +7,6 @@ process of the pool does.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from collections import deque
@@ -25,7 +24,7 @@ from langford.devices import Device
 from langford.errors import MachineFailed, named
 from langford.kernels.cache import kept_in, refuse_open_caches
 from langford.machine import process
-from langford.methods import Plan, PlanKey, method_hash, plan_by, plan_of, require_elsewhere
+from langford.methods import Plan, PlanKey, method_hash, plan_of, require_elsewhere
 from langford.provenance import kernel_hash, require_unchanged
 
 
@@ -41,7 +40,6 @@ class _Member:
     heartbeat: Heartbeat
     tokens: deque[int] = field(default_factory=deque)  # of the tasks that it holds, oldest first
     condemned: str | None = None  # why it was killed by its pool, or ended by itself; None: neither
-    key: PlanKey | None = None  # the plan that it was sent last; None: none yet
 
 
 class WorkerPool:
@@ -56,7 +54,7 @@ class WorkerPool:
         Raises MethodDoesNotApply, for a method that only this process knows, or InstallationChanged.
         """
         require_elsewhere(key.method)
-        self._key, self.devices = key, tuple(devices)
+        self._key, self._devices = key, tuple(devices)
         self._loading = Heartbeat()
         self._members = [_Member(Heartbeat()) for _ in devices]
         self._server = self._begin()
@@ -70,23 +68,10 @@ class WorkerPool:
         kernels = kernel_hash()
         require_unchanged(kernels)
         return ForkServer(
-            partial(_load, self._key, self.devices, self._loading, kernels),
-            partial(_serve, self.devices, [member.heartbeat for member in self._members], kernels),
-            len(self.devices),
+            partial(_load, self._key, self._devices, self._loading, kernels),
+            partial(_serve, self._key, self._devices, [member.heartbeat for member in self._members], kernels),
+            len(self._devices),
         )
-
-    def turn_to(self, key: PlanKey) -> None:
-        """Evaluate tasks of another plan from now on; call it only when no task is in flight.
-
-        Args:
-            key: the plan.
-
-        Raises InstallationChanged.
-        """
-        require_unchanged(kernel_hash())
-        for _ in self.poll(0):
-            pass  # workers that died meanwhile, and are replaced
-        self._key = key
 
     @property
     def idle_slots(self) -> int:
@@ -128,9 +113,6 @@ class WorkerPool:
         member.tokens.append(token)
         # When the worker has just died, the next poll reports the token.
         with suppress(OSError):
-            if member.key != self._key:
-                pipe.send(self._key)
-                member.key = self._key
             pipe.send((token, index))
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
@@ -201,7 +183,7 @@ def _death(what: str, exit_code: int | None) -> str:
 
 
 def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels: str) -> Plan | None:
-    """The plan that all workers begin with; None where kernels do not outlive a fork, and each loads its own."""
+    """The plan of all workers; None where kernels do not outlive a fork, and each worker loads its own."""
     process.claim()
     heartbeat.start()
     plan = None
@@ -215,6 +197,7 @@ def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels
 
 
 def _serve(
+    key: PlanKey,
     devices: Sequence[Device],
     heartbeats: Sequence[Heartbeat],
     kernels: str,
@@ -222,22 +205,18 @@ def _serve(
     number: int,
     pipe: Connection,
 ) -> None:
-    """The program of a worker process: evaluate tasks until the pipe closes, of another plan when one comes."""
+    """The program of a worker process: evaluate tasks until the pipe closes."""
     device, heartbeat = devices[number], heartbeats[number]
     heartbeat.start()
     try:
         while True:
             try:
-                message: PlanKey | tuple[int, int] = pipe.recv()
+                token, index = pipe.recv()
             except EOFError:
                 return
-            if isinstance(message, PlanKey):
-                if plan is None or message != plan.key:
-                    plan = None
-                    plan = _ready(message, device, kernels)
-                continue
-            assert plan is not None
-            news = _news_of(plan, *message, device, heartbeat)
+            # With its first task, which is then known to be lost if the device refuses.
+            plan = plan or _ready(key, device, kernels)
+            news = _news_of(plan, token, index, device, heartbeat)
             try:
                 pipe.send(news)
             except OSError:
@@ -251,9 +230,6 @@ def _serve(
 
 def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
     """Raises DeviceLost or InstallationChanged."""
-    # The one before gives back its memory first: a GPU may not have enough for both.
-    plan_by.cache_clear()
-    gc.collect()  # a plan and its evaluators refer to one another
     plan = plan_of(key)
     evaluator_of(plan, device)
     method_hash(key.method)

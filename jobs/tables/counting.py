@@ -12,7 +12,7 @@ from db.identity import Identity
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.pools.evaluation import InProcessPool
-from jobs.pools.kept_workers import KeptWorkers
+from jobs.pools.process_pool import WorkerPool
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Calls, Patience
 from jobs.run.loop import OUT_OF_TIME, Run
@@ -72,7 +72,7 @@ class TableCounting:
         self._forecast, self._ledger, self._console = forecast, ledger, console
         self._outbox_of, self._clock, self._choice = outbox_of, clock, forecast.choice
         self._time_limit = inf if time_limit is None else time_limit
-        self._begun, self._workers = Begun(ledger, forecast.choice), KeptWorkers()
+        self._begun = Begun(ledger, forecast.choice)
         self._shares = {problem: [*shares] for problem, shares in forecast.shares.items()}
         self._began, self._done = clock.monotonic(), 0.0
 
@@ -88,16 +88,15 @@ class TableCounting:
         """
         counted: dict[Pattern, tuple[Counted, Counted | None]] = {}
         later = []
-        with self._workers:
-            for problem in self._forecast.expected:
-                try:
-                    counted[problem.pattern] = self._patiently_counted(problem, len(counted))
-                except Interrupted:
-                    raise
-                except Incomplete:
-                    later.append(problem)
-            for problem in later:
+        for problem in self._forecast.expected:
+            try:
                 counted[problem.pattern] = self._patiently_counted(problem, len(counted))
+            except Interrupted:
+                raise
+            except Incomplete:
+                later.append(problem)
+        for problem in later:
+            counted[problem.pattern] = self._patiently_counted(problem, len(counted))
         return [_row(entry, counted) for entry in self._forecast.entries]
 
     @property
@@ -154,7 +153,7 @@ class TableCounting:
             raise self._interrupted(stopped, number)
         devices = self._choice.devices(problem)
         limit = None if self._time_limit == inf else max(0.0, self._seconds_left)
-        pool = InProcessPool if self._choice.small(problem) else self._workers.pool
+        pool = InProcessPool if self._choice.small(problem) else WorkerPool
         identity = Identity.fresh(devices)
         outbox = self._outbox_of(identity, console)
         source = TaskSource(Calls(console).through(campaign.worker), identity, outbox, console)
