@@ -5,7 +5,7 @@
     python benchmarks/large_ledger.py views               the SQL views, on SQLite and on Postgres
     python benchmarks/large_ledger.py reading             export, tasks and the slowest tasks: their memory
     python benchmarks/large_ledger.py campaigns           1,000 campaigns: an idle server, and `langford status`
-    python benchmarks/large_ledger.py report              a report of 131,328 tasks as HTML and as PDF
+    python benchmarks/large_ledger.py report              a report of 131,328 tasks
 
 Each part makes its ledgers first.  --folder keeps them and the reports there; a ledger for reports that exists
 there is used again.

@@ -253,8 +253,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("report --from absent.gz", "no export"),
     ("report --from eight.gz --ledger langford.db", "not both"),
     ("cite --from eight.gz --ledger langford.db", "not both"),
-    ("report eight --out report.txt", ".html or .pdf"),
-    ("report eight --out first.html --out link.html", "link.html exists and is not a"),
+    ("report eight --out report.pdf", "in .html"),
+    ("report eight --out link.html", "link.html exists and is not a"),
     ("report eight --figures text", "File exists"),
     # ledger
     ("ledger", "Usage"),

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cache
 from html import unescape as html_unescaped
 from html.parser import HTMLParser
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
@@ -627,12 +626,9 @@ def hostile(ledger: Ledger) -> Evidence:
 
 @pytest.mark.exhaustive
 def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
-    from jobs.show.report.formats import pdf
-
     with new_ledger("sqlite", tmp_path) as ledger:
         found = hostile(ledger)
         page = html.page(found)
-        pdf.content(found)
     elements = Elements()
     elements.feed(page)
     tags = {tag for tag, _ in elements.found}
@@ -711,28 +707,6 @@ def test_any_times_make_a_report(seconds: list[float]) -> None:
     assert "task-times" in found.figures
     assert text_of(found)
     assert svg.standing_alone("task-times", found)
-
-
-# -- other files ------------------------------------------------------------------------------
-
-
-@pytest.mark.exhaustive
-def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
-    from pypdf import PdfReader
-
-    from jobs.show.report.formats import pdf
-
-    with new_ledger("sqlite", tmp_path) as ledger:
-        found = gathering.of_campaign(troubled(ledger))
-    reader = PdfReader(BytesIO(pdf.content(found)))
-    words = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
-    assert reader.metadata is not None
-    assert reader.metadata.title == f"{KEY.problem}: {COUNT}"
-    for section in document(found).sections:
-        assert section.title in words
-    assert "host-b" in words
-    assert f"langford run 7 --method polyphase --depth {KEY.depth}" in words
-    assert sum(len(page.images) for page in reader.pages) == len(found.figures)
 
 
 # -- the sample -------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The parts of a report, in the order in which they are read; pages of HTML and PDF are made of the same parts."""
+"""The parts of a report, in the order in which they are read; the page is made of them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ exports_option = click.option(
     epilog="""\b
 Examples:
   langford report 28
-  langford report langford-28-polyphase-16 -o report.html -o report.pdf
+  langford report langford-28-polyphase-16 -o report.html
   langford report langford-28-polyphase-16 --figures figures --ledger records.db
   langford report --from jobs/campaigns/langford-28-polyphase-16.jsonl.gz -o l28.html
 
@@ -49,10 +49,9 @@ promised replication (--replicate) is not, 4 the count is wrong; the report is w
 @click.option(
     "--out",
     "-o",
-    "files",
-    multiple=True,
+    "file",
     type=click.Path(path_type=Path),
-    help="A .html or .pdf file; give the option twice for both; default: NAME.html, unless --figures is given.",
+    help="A .html file; default: NAME.html, unless --figures is given.",
 )
 @click.option(
     "--figures",
@@ -68,28 +67,32 @@ def report(
     words: tuple[str, ...],
     address: str,
     exports: tuple[Path, ...],
-    files: tuple[Path, ...],
+    file: Path | None,
     figures: Path | None,
     unconfirmed: bool,
     as_json: bool,
 ) -> None:
-    """Write a report of a campaign as HTML or PDF: count, checks, times, figures and workers.
+    """Write a report of a campaign as HTML: count, checks, times, figures and workers.
 
     The report covers speed, duration, workers, problems and what is proved.  The command also prints a paragraph
     that cites the count.
     """
-    for file in files:
+    if file is not None:
         require_place(file)
     found = _evidence(words, address, exports, unconfirmed)
-    reports = list(files) or ([Path(f"{found.history.name}.html")] if figures is None else [])
-    for file in reports:
+    if file is None and figures is None:
+        file = Path(f"{found.history.name}.html")
+    written = []
+    if file is not None:
         write(found, file)
-    written = [*reports, *([] if figures is None else write_figures(found, figures))]
+        written.append(file)
+    if figures is not None:
+        written += write_figures(found, figures)
     if as_json:
         display.print_json(_document(found, written))
     else:
-        for file in written:
-            show(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
+        for each in written:
+            show(f"{each}: {each.stat().st_size / 1000:,.0f} kB")
         cited = content.paragraph(found)
         if cited is not None:
             show(f"\n{cited}")

@@ -1,1 +1,1 @@
-"""The formats of a report: a page of HTML, pages of PDF, figures as SVG."""
+"""The formats of a report: a page of HTML, figures as SVG."""

@@ -1,4 +1,4 @@
-"""The files of a report: a page of HTML, pages of PDF, its figures as SVG."""
+"""The files of a report: a page of HTML, its figures as SVG."""
 
 from __future__ import annotations
 
@@ -12,28 +12,22 @@ from langford.machine.durable import replace_file
 from langford.machine.outputs import marked, require_replaceable
 from langford.version import install
 
-FORMATS = (".html", ".pdf")
 REPORT = marked("a report", "report")
 
 
 def require_place(file: Path) -> None:
-    """Raises BadInput unless the end of the file's name is that of a format, NotReplaceable or OSError."""
-    if file.suffix.lower() not in FORMATS:
-        raise BadInput(f"{file.name}: end the name of the report in {' or '.join(FORMATS)}")
+    """Raises BadInput unless the file's name is that of a page, NotReplaceable or OSError."""
+    if file.suffix.lower() != ".html":
+        raise BadInput(f"{file.name}: end the name of the report in .html; a browser prints the page, also to PDF")
     require_replaceable(file, REPORT)
 
 
 def write(evidence: Evidence, file: Path) -> None:
-    """In the format of the suffix; raises BadInput or NotInstalled."""
+    """Write the page.  Raises as :func:`require_place`, and NotInstalled."""
     require_place(file)
-    if file.suffix.lower() == ".pdf":
-        with _installed():
-            from jobs.show.report.formats.pdf import content
-        replace_file(file, content(evidence), REPORT)
-    else:
-        with _installed():
-            from jobs.show.report.formats.html import page
-        replace_file(file, page(evidence).encode(), REPORT)
+    with _installed():
+        from jobs.show.report.formats.html import page
+    replace_file(file, page(evidence).encode(), REPORT)
 
 
 def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
