@@ -5,23 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from colorsys import hsv_to_rgb
-from importlib.util import find_spec
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from langford.errors import BadInput, NotInstalled
+from langford.errors import BadInput
 from langford.machine.durable import replace_file
 from langford.machine.outputs import mark, marked, require_replaceable
 from langford.methods.backtracking.explicit import Arrangement
 from langford.problem.recognition import places_of
-from langford.version import install
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LINES, ASCII_LINES = "┌─┐│┼├┤·", ".-.|+++."
 """Characters of arcs (left end, along, right end, down from an end, crossing, left and right end below the end of
@@ -32,9 +25,7 @@ UNIT = 30
 """Pixels of a place in an SVG."""
 MARGIN = 0.8
 """From the middle of an outer cube to the edge of a picture, in places."""
-FORMATS = (".svg", ".png", ".pdf")
 PICTURE = marked("a picture", "draw")
-NO_MATPLOTLIB = f"PNG and PDF need matplotlib: {install('draw')}, or write an .svg, which needs nothing"
 
 
 def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:
@@ -111,49 +102,8 @@ def _placed(arrangement: Arrangement, circle: bool) -> tuple[list[tuple[float, f
     return [(place + MARGIN, MARGIN) for place in range(length)], length - 1 + 2 * MARGIN, tallest + 1 + MARGIN
 
 
-def figure(arrangement: Arrangement, circle: bool) -> Figure:
-    """Arcs over cubes in a row, or chords between those on a circle.  Raises NotInstalled without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.patches import Arc, Circle, FancyBboxPatch, Polygon
-    except ImportError as error:
-        raise NotInstalled(NO_MATPLOTLIB) from error
-    middles, width, height = _placed(arrangement, circle)
-    drawn = Figure(figsize=(0.4 * (width + 0.4), 0.4 * (height + 0.2)))
-    axes = drawn.add_axes((0, 0, 1, 1))
-    if circle:
-        middle = width / 2
-        axes.add_patch(Circle((middle, middle), middle - MARGIN, fill=False, edgecolor="lightgrey", linewidth=0.8))
-    for name, start, end in spans(arrangement):
-        looks: dict[str, Any] = {"edgecolor": colour(name), "fill": False, "linewidth": 2}
-        if circle:
-            axes.add_patch(Polygon([middles[start], middles[end]], closed=False, **looks))
-        else:
-            size, (left, base) = end - start, middles[start]
-            axes.add_patch(Arc((left + size / 2, base + 0.5), size, size, theta1=0, theta2=180, **looks))
-    for (across, up), name in zip(middles, arrangement, strict=True):
-        axes.add_patch(
-            FancyBboxPatch(
-                (across - 0.38, up - 0.38),
-                0.76,
-                0.76,
-                boxstyle="round,pad=0,rounding_size=0.12",
-                facecolor=colour(name) if name else "white",
-                edgecolor="black" if name else "lightgrey",
-                linewidth=0.8,
-            )
-        )
-        if name:
-            axes.text(across, up - 0.02, str(name), ha="center", va="center", fontsize=10)
-    axes.set_xlim(0, width)
-    axes.set_ylim(0, height)
-    axes.set_aspect("equal")
-    axes.axis("off")
-    return drawn
-
-
 def svg(arrangement: Arrangement, circle: bool = False) -> str:
-    """The same picture as SVG, which needs no library."""
+    """Arcs over cubes in a row, or chords between those on a circle, as SVG."""
     upwards, width, height = _placed(arrangement, circle)
     middles = [(across, height - up) for across, up in upwards]
     lines = []
@@ -210,28 +160,16 @@ def bars(title: str, label: int, numbers: Mapping[int, int]) -> str:
 
 
 def require_drawable(path: Path) -> None:
-    """Raises the errors of :func:`save` before a long search: BadInput, NotInstalled, NotReplaceable or OSError."""
-    if path.suffix.lower() not in FORMATS:
-        raise BadInput(f"{path.name}: end the file name in .svg, .png or .pdf")
-    if path.suffix.lower() != ".svg" and find_spec("matplotlib") is None:
-        raise NotInstalled(NO_MATPLOTLIB)
+    """Raises the errors of :func:`save` before a long search: BadInput, NotReplaceable or OSError."""
+    if path.suffix.lower() != ".svg":
+        raise BadInput(f"{path.name}: end the file name in .svg")
     require_replaceable(path, PICTURE)
 
 
 def save(arrangement: Arrangement, path: Path, circle: bool = False) -> None:
-    """Write the picture in the format of the file's suffix (.svg, .png, .pdf).
-
-    Raises BadInput, NotInstalled or OSError.
-    """
+    """Write the picture as SVG; raises as :func:`require_drawable`."""
     require_drawable(path)
-    if path.suffix.lower() == ".svg":
-        replace_file(path, svg(arrangement, circle).encode(), PICTURE)
-        return
-    content = BytesIO()
-    form = path.suffix.lower()[1:]
-    said = {"Software" if form == "png" else "Creator": mark("draw")}
-    figure(arrangement, circle).savefig(content, format=form, dpi=150, metadata=said)
-    replace_file(path, content.getvalue(), PICTURE)
+    replace_file(path, svg(arrangement, circle).encode(), PICTURE)
 
 
 def _hex(name: int) -> str:

@@ -103,7 +103,7 @@ def draw(experiment: Experiment, path: Path) -> None:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
     except ImportError as error:
-        raise NotInstalled(f"figures need matplotlib: {install('draw')}") from error
+        raise NotInstalled(f"figures need matplotlib: {install('report')}") from error
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
     for label, trials in experiment.curves.items():

@@ -34,8 +34,6 @@ WRITES = {
 }
 """A command for each option that writes to a path: its end, and all before."""
 FURTHER = {
-    "draw --out (PDF)": "draw 4 --out {}.pdf",
-    "draw --out (PNG)": "draw 4 --out {}.png",
     "export --out (its signature)": "export seven --sign key --out seven.gz",
     "ledger copy TARGET": "ledger copy langford.db {}",
     "query --out (table)": "query task_overview --format table --out {}",

@@ -16,7 +16,6 @@ from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display, formats
 from langford.cli.output.tables import Sheet
 from langford.machine.durable import replace_file
-from langford.machine.outputs import require_replaceable
 
 FORMATS = ("table", "expanded", "csv", "json")
 COLUMNS = ("place", "count", "share", "method", "confirmed by", "seconds")
@@ -58,9 +57,7 @@ def marginals(
     problem = chosen.problem()
     asked, wanted_form = Marginals.of(problem, colour), formats.chosen_format(form, counting.as_json) or "table"
     if out is not None:
-        if out.suffix.lower() != ".svg":
-            raise click.UsageError(f"end the file name in .svg, not {out}")
-        require_replaceable(out, drawing.PICTURE)
+        drawing.require_drawable(out)
     named = f"colour {colour} of {problem}"
     rows = counted(asked.entries, named, lambda _: "choose a smaller problem", confirm, counting)
     if rows is None:

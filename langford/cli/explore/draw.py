@@ -38,7 +38,7 @@ Examples:
     "0 or a dot is an empty place.",
 )
 @seed_option
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write this .svg file.")
 @json_option
 @click.pass_context
 def draw(
