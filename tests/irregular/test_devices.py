@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
 from langford import irregular
 from langford.errors import BadInput
+from langford.irregular.cuda import tree as cuda_tree
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu
@@ -38,6 +41,20 @@ def xp(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in ("gpu", "solve", "treefix"):
         monkeypatch.setattr(import_module(f"langford.irregular.cuda.{name}"), "gpu_of", lambda array: SHIM)
     return np
+
+
+@pytest.mark.exhaustive
+def test_programs_on_the_host_take_little_memory() -> None:
+    """A run of the tests makes hundreds: the stacks of their threads are as large as what is reached of them."""
+    needs("g++")
+
+    def taken() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    parents, before = chain(9), taken()
+    for _ in range(4):
+        assert cuda_tree.orders(Gpu(np, HostProgram), parents).astray == -1
+    assert taken() - before < 4 * 2**24
 
 
 def host(array: Any) -> Any:

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csetjmp>
 #include <cstring>
+#include <memory>
 #include <ucontext.h>
 #include <utility>
 #include <vector>
@@ -20,10 +21,11 @@
 struct Dimensions { int x; };
 static Dimensions threadIdx, blockIdx, gridDim;
 
+static const size_t STACK = 1 << 17;
 // A thread; between its turns it stays where it waits.  (Not by swapcontext, which asks the system for the
 // signal mask at every switch.)
 struct Fiber {
-    std::vector<char> stack = std::vector<char>(1 << 17);
+    std::unique_ptr<char[]> stack{new char[STACK]};  // not set to zero: what no thread reaches takes no memory
     ucontext_t start;
     jmp_buf place;
     enum { NEW, WAITING, DONE } state;
@@ -168,8 +170,8 @@ template <class Body> static void launch(int blocks, int threads, Body body) {
         for (Fiber &fiber : fibers) {
             fiber.state = Fiber::NEW;
             getcontext(&fiber.start);
-            fiber.start.uc_stack.ss_sp = fiber.stack.data();
-            fiber.start.uc_stack.ss_size = fiber.stack.size();
+            fiber.start.uc_stack.ss_sp = fiber.stack.get();
+            fiber.start.uc_stack.ss_size = STACK;
             makecontext(&fiber.start, +[] {
                 (*running)();
                 fibers[threadIdx.x].state = Fiber::DONE;
