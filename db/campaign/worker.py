@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
@@ -51,6 +52,17 @@ from db.work import (
 )
 from db.work.deadlines import Deadlines
 from db.work.transitions import Claimant
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Leases that shall last longer, with what their worker says of its tasks; see :meth:`WorkerCampaign.renew`."""
+
+    terms: Terms
+    credentials: Collection[Credential]
+    seconds: float
+    steps: Mapping[int, int]
+    computed: Mapping[int, float]
 
 
 class WorkerCampaign:
@@ -197,7 +209,6 @@ class WorkerCampaign:
         refusal = reasons.refusal(Asking(token, token, is_fruitless=is_fruitless, room=room, ready=ready))
         return refusal, 0 if refusal else int(min(count, room))
 
-    @retried
     def renew(
         self,
         credentials: Collection[Credential],
@@ -217,16 +228,29 @@ class WorkerCampaign:
             steps: how many steps some of the attempts have done, by attempt.
             computed: for how many seconds some of them were computed, by attempt; 0: it has not begun.
         """
+        return self.renew_each([Extension(self.terms, credentials, seconds, steps, computed)])[0]
+
+    @retried
+    def renew_each(self, renewals: Sequence[Extension]) -> list[set[int]]:
+        """Several of :meth:`renew`, each on its own terms, in one transaction."""
         with self._changing_attempts() as transaction:
-            attempts = owned.attempts(transaction, self.campaign.record, credentials)
-            self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
-            longest = self.terms.longest(self._deadlines, transaction)
-            extended = [
-                attempt
-                for attempt, row in attempts.items()
-                if row.age <= longest or steps.get(attempt, -1) > (-1 if row.steps is None else row.steps)
-            ]
-            return leases.renew(transaction, list(attempts), extended, min(seconds, longest), steps, computed)
+            shown = owned.shown(transaction, self.campaign.record, [each.credentials for each in renewals])
+            workers = {row.worker_id for attempts in shown for row in attempts.values()}
+            self._presence.note(transaction.connection, workers)
+            extended, steps, computed = dict[float, list[int]](), dict[int, int](), dict[int, float]()
+            for renewal, attempts in zip(renewals, shown, strict=True):
+                longest = renewal.terms.longest(self._deadlines, transaction)
+                later = extended.setdefault(min(renewal.seconds, longest), [])
+                for attempt, row in attempts.items():
+                    made = renewal.steps.get(attempt, -1)
+                    if row.age <= longest or made > (-1 if row.steps is None else row.steps):
+                        later.append(attempt)
+                steps |= {attempt: renewal.steps[attempt] for attempt in attempts if attempt in renewal.steps}
+                computed |= {
+                    attempt: renewal.computed[attempt] for attempt in attempts if attempt in renewal.computed
+                }
+            running = leases.renew(transaction, set().union(*shown), extended, steps, computed)
+            return [running.intersection(attempts) for attempts in shown]
 
     @retried
     def end(

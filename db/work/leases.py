@@ -229,16 +229,18 @@ _NOTE_STEPS = update(Attempt).where(Attempt.id == bindparam("attempt")).values(s
 def renew(
     transaction: Transaction,
     attempts: Collection[int],
-    extended: Collection[int],
-    seconds: float,
+    extended: Mapping[float, Collection[int]],
     steps: Mapping[int, int],
     computed: Mapping[int, float],
 ) -> set[int]:
-    """Move the deadlines of ``extended`` to ``seconds`` from now; returns the attempts that run.
+    """Move deadlines; returns those of some attempts that run.
 
-    ``steps``, ``computed``: steps that were made in some of them, and seconds for which they were computed.
+    Args:
+        extended: some of the attempts, by the seconds from now to their new deadlines.
+        steps, computed: steps that were made in some of them, and seconds for which they were computed.
     """
-    transaction.change(_RENEW, attempts=extended, seconds=seconds)
+    for seconds, later in extended.items():
+        transaction.change(_RENEW, attempts=later, seconds=seconds)
     running = {row.id for row in transaction.rows(_RENEWED, attempts=attempts)}
     notes = [{"attempt": attempt, "made": made} for attempt, made in sorted(steps.items()) if attempt in running]
     if notes:

@@ -28,25 +28,31 @@ _SHOWN = select(
 def tasks(
     transaction: Transaction, campaign: CampaignRecord, credentials: Collection[Credential]
 ) -> dict[int, int]:
-    """The task of each attempt whose nonce is shown; other attempts, and those of other campaigns, are omitted."""
-    return {attempt: row.task_index for attempt, row in attempts(transaction, campaign, credentials).items()}
+    """The task of each attempt whose nonce is shown; see :func:`shown`."""
+    [attempts] = shown(transaction, campaign, [credentials])
+    return {attempt: row.task_index for attempt, row in attempts.items()}
 
 
-def attempts(
-    transaction: Transaction, campaign: CampaignRecord, credentials: Collection[Credential]
-) -> dict[int, Row[*tuple[Any, ...]]]:
-    """The rows (id, task, worker, steps, age) of attempts whose nonces are shown, as in :func:`tasks`.
+def shown(
+    transaction: Transaction, campaign: CampaignRecord, several: Sequence[Collection[Credential]]
+) -> list[dict[int, Row[*tuple[Any, ...]]]]:
+    """The rows (id, task, worker, steps, age) of the attempts whose nonces each of several workers shows.
 
-    Raises NoSuchCampaign when the campaign was deleted; a nonce proves that it was not.
+    Other attempts, and those of other campaigns, are omitted.  Raises NoSuchCampaign when the campaign was deleted;
+    a nonce proves that it was not.
     """
-    rows = transaction.rows(_SHOWN, attempts=[credential.attempt for credential in credentials])
+    ids = {credential.attempt for credentials in several for credential in credentials}
+    rows = transaction.rows(_SHOWN, attempts=sorted(ids))
     here = {row.id: row for row in rows if row.campaign_id == transaction.campaign_id}
-    genuine = {
-        credential.attempt: here[credential.attempt]
-        for credential in credentials
-        if credential.attempt in here and credential.is_genuine(here[credential.attempt].nonce)
-    }
-    if not genuine:
+    genuine = [
+        {
+            credential.attempt: here[credential.attempt]
+            for credential in credentials
+            if credential.attempt in here and credential.is_genuine(here[credential.attempt].nonce)
+        }
+        for credentials in several
+    ]
+    if not any(genuine):
         catalogue.require_undeleted(transaction.connection, campaign)
     return genuine
 

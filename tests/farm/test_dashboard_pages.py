@@ -84,7 +84,7 @@ class Site:
     async def _status(self, request: Request) -> Response:
         """The sample, with something new in it that no page shows."""
         name = request.path_params["name"]
-        assert await self.access.role(request, name, self.access.tokens(request))
+        assert await self.access.role(request, self.access.tokens(request))
         self.computed[name] += 1
         return JSONResponse(SAMPLES[name] | {"attempts": {"done": self.computed[name]}})
 

@@ -175,7 +175,7 @@ def test_none_expires_because_the_ledger_was_away(hours: Hours, monkeypatch: pyt
         raise LedgerBusy("busy")
 
     with monkeypatch.context() as away:
-        away.setattr(WorkerCampaign, "renew", busy)
+        away.setattr(WorkerCampaign, "renew_each", busy)
         shown = {"attempts": [], "seconds": LEASE_SECONDS, "steps": []}
         assert hours.farm.ask("POST", "/campaigns/NAME/renewals", "site", shown).status_code == 503
         hours.pass_time(LEASE_SECONDS + 1)

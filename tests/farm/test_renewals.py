@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,19 @@ import pytest
 from sqlalchemy import select
 
 from db import WorkerCampaign
+from db.campaign.worker import Extension
 from db.errors import LedgerBusy
 from db.schema.models import Attempt
 from db.states import Role
 from jobs.farm.api import renewals
+from jobs.farm.api.renewals import PAUSE_SECONDS
 from tests.support.asgi import Served
 from tests.support.campaigns import NAME, new_campaign, terms_of
 from tests.support.databases import new_ledger
 
 WORKERS = "abcdef"
 LATER = 240.0
+BEARERS = [Role.WORKER, "other"]
 
 
 @pytest.fixture
@@ -44,17 +48,17 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, trouble: Exception | None = None) -> None:
         self.made, self.begun, self.go = list[set[int]](), threading.Event(), threading.Event()
-        renew = WorkerCampaign.renew
+        renew = WorkerCampaign.renew_each
 
-        def held(campaign: WorkerCampaign, credentials: Any, *arguments: Any) -> set[int]:
-            self.made.append({shown.attempt for shown in credentials})
+        def held(campaign: WorkerCampaign, renewals: Sequence[Extension]) -> list[set[int]]:
+            self.made.append({shown.attempt for each in renewals for shown in each.credentials})
             self.begun.set()
             assert self.go.wait(60)
             if trouble is not None and len(self.made) > 1:
                 raise trouble
-            return renew(campaign, credentials, *arguments)
+            return renew(campaign, renewals)
 
-        monkeypatch.setattr(WorkerCampaign, "renew", held)
+        monkeypatch.setattr(WorkerCampaign, "renew_each", held)
 
     def answers(self, farm: Served, requests: list[dict[str, Any]], bearers: list[str]) -> list[httpx.Response]:
         """To the first request, and to the others, which come while it is held."""
@@ -96,12 +100,39 @@ def running(answers: list[httpx.Response]) -> list[Any]:
 
 
 def test_those_that_wait_are_made_in_one_transaction(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    farm.ask("GET", "/campaigns/NAME")  # the token is known
+    """Whatever their tokens."""
+    for bearer in BEARERS:
+        farm.ask("GET", "/campaigns/NAME", bearer)  # the token is known
     held, requests = Held(monkeypatch), leased(farm)
     attempts = [request["attempts"][0]["attempt"] for request in requests]
-    answers = held.answers(farm, requests, len(requests) * [Role.WORKER])
+    answers = held.answers(farm, requests, len(requests) // 2 * BEARERS)
     assert running(answers) == [[attempt] for attempt in attempts]
     assert held.made == [{attempts[0]}, set(attempts[1:])]
+
+
+def test_a_server_makes_ten_transactions_a_second_at_most(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    times, [request, *_], renew = list[float](), leased(farm), WorkerCampaign.renew_each
+
+    def timed(campaign: WorkerCampaign, renewals: Sequence[Extension]) -> list[set[int]]:
+        times.append(time.monotonic())
+        return renew(campaign, renewals)
+
+    monkeypatch.setattr(WorkerCampaign, "renew_each", timed)
+    for _ in range(3):
+        assert farm.ask("POST", "/campaigns/NAME/renewals", Role.WORKER, request).json()["running"]
+    assert times[2] - times[0] >= PAUSE_SECONDS, "two pauses, except what the thread took longer the first time"
+
+
+def test_a_wrong_nonce_changes_nothing_beside_the_right_one(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    farm.ask("GET", "/campaigns/NAME")
+    held, [request, *others] = Held(monkeypatch), leased(farm)
+    [shown], steps = request["attempts"], [[request["attempts"][0]["attempt"], 9]]
+    forged = {"attempts": [{**shown, "nonce": "wrong"}], "seconds": 1.0, "steps": steps}
+    answers = held.answers(farm, [others[0], request, forged], 3 * [Role.WORKER])
+    assert running(answers)[1:] == [[shown["attempt"]], []]
+    with farm.ledger.database.reading() as connection:
+        found = connection.execute(select(Attempt.steps, Attempt.seconds).where(Attempt.id == shown["attempt"]))
+        assert found.all() == [(3, LATER)]
 
 
 def test_what_workers_say_of_their_tasks_is_kept(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +160,6 @@ def test_each_has_its_own_answer(farm: Served, monkeypatch: pytest.MonkeyPatch) 
     assert running(answers) == [
         [attempts[0]], [], 400, [attempts[3]], [attempts[4]], [attempts[5]], [attempts[4]]
     ]  # fmt: skip
-    assert len(held.made) == 4, "the first, two times, and another token"
 
 
 def test_the_trouble_of_all_is_that_of_each_and_the_next_ones_are_made(
@@ -145,7 +175,7 @@ def test_the_trouble_of_all_is_that_of_each_and_the_next_ones_are_made(
 
 def test_no_more_than_some_are_made_together(farm: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     farm.ask("GET", "/campaigns/NAME")
-    monkeypatch.setattr(renewals, "MOST", 2)
+    monkeypatch.setattr(renewals, "MAX_BYTES", 120)  # a body has about 100
     held, requests = Held(monkeypatch), leased(farm)
     answers = held.answers(farm, requests, len(requests) * [Role.WORKER])
     assert all(answer.status_code == 200 for answer in answers)

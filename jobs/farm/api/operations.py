@@ -1,4 +1,4 @@
-"""What answers each operation of workers and operators on a campaign: a message in, a message out, no HTTP."""
+"""What answers each operation on a campaign, except renewals: a message in, a message out, no HTTP."""
 
 from __future__ import annotations
 
@@ -36,11 +36,6 @@ def _require_same(workers: WorkerCampaign, request: wire.LeaseRequest) -> None:
         raise AnotherCampaign(
             f"the campaign {workers.name} is {workers.campaign.uuid} here: start the worker again"
         )
-
-
-def renew(workers: WorkerCampaign, request: wire.Renewal) -> wire.Running:
-    running = workers.renew(request.attempts, request.seconds, dict(request.steps), dict(request.computed))
-    return wire.Running(running=sorted(running))
 
 
 def end(workers: WorkerCampaign, request: wire.End) -> wire.SetAside:
@@ -89,11 +84,10 @@ ANSWERED = (
     Answered(wire.EXCHANGE, exchange, bodies.RESULTS, Rank.TASKS),
     Answered(wire.LEASE, lease, bodies.HELD, Rank.TASKS),
     Answered(wire.DELIVER, deliver, bodies.RESULTS, Rank.TASKS),
-    Answered(wire.RENEW, renew, bodies.ATTEMPTS),
     Answered(wire.ENROL, lambda workers, asked: wire.Pace(pace=workers.enrol(asked)), rank=Rank.WORKERS),
     Answered(wire.LEAVE, lambda workers, asked: workers.leave(asked.worker, asked.ending)),
     Answered(wire.END, end, bodies.ATTEMPTS),
     Answered(wire.RETRY, lambda workers, _: wire.Reopened(reopened=workers.operator.reopen()), rank=Rank.OTHERS),
 )
-RANKS = {answered.operation.path: answered.rank for answered in ANSWERED}
+RANKS = {wire.RENEW.path: Rank.RUNNING, **{answered.operation.path: answered.rank for answered in ANSWERED}}
 """What goes first, by the last part of a path; the others are for readers."""

@@ -14,9 +14,9 @@ the dashboard, see :mod:`jobs.farm.dashboard.pages`.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from db import Campaign, Ledger, WorkerCampaign
+from db import Campaign, Ledger
 from db.errors import (
     LedgerBusy,
     LedgerError,
@@ -41,18 +41,18 @@ from db.errors import (
 from db.messages import BadMessage, encoded
 from db.records import CampaignInfo, Right
 from db.states import Role
-from db.trust.terms import TokenTerms
+from jobs.farm.api.authority import Authority, Forbidden, NoToken
 from jobs.farm.api.clients import Admitted, Clients, paths_of
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.api.operations import ANSWERED, AnotherCampaign, Answered
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.api.renewals import MAX_BYTES, Renewals
+from jobs.farm.api.renewals import Renewals
 from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access
-from jobs.farm.guard.bodies import BodyTooLarge
+from jobs.farm.guard.bodies import ATTEMPTS, BodyTooLarge, Bounds
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
 from jobs.farm.guard.shares import NoTime
-from jobs.reach.wire import ENROL, HEADER, LEASE, RENEW, SPOKEN, Done, OtherVersion, require_understood
+from jobs.reach.wire import ENROL, HEADER, LEASE, RENEW, SPOKEN, Done, OtherVersion
 from langford.errors import BadInput, LangfordError
 
 T = TypeVar("T")
@@ -60,16 +60,8 @@ NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 PRIVATE = {"Cache-Control": "no-store", HEADER: str(SPOKEN)}
 
 
-class NoToken(LangfordError):
-    """A request carries no token."""
-
-
 class NotJson(LangfordError):
     """The body of a request is said to be something else than JSON."""
-
-
-class Forbidden(LangfordError):
-    """The tokens of a request do not give the right to what it asks for."""
 
 
 REFUSALS: Mapping[type[Exception], Refusal] = {
@@ -121,8 +113,8 @@ def application(
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     clients, overviews, documents = clients or Clients(), overviews or Overviews(campaigns), Documents()
     access = Access(ledger, campaigns, clients)
-    numbers = Metrics(overviews, clients.traffic)
-    endpoints = Endpoints(ledger, access, overviews, numbers)
+    numbers, authority = Metrics(overviews, clients.traffic), Authority(access)
+    endpoints = Endpoints(authority, overviews, numbers, Renewals(authority, clients.charges))
     routes = [*endpoints.routes(), Pages(access, documents).mount()]
     middleware = [
         Middleware(Admitted, access=access, clients=clients, paths=paths_of(routes)),
@@ -135,11 +127,14 @@ def application(
 class Endpoints:
     """The addresses of programs: each method that takes a request answers those to one address."""
 
-    ledger: Ledger
-    access: Access
+    authority: Authority
     overviews: Overviews
     numbers: Metrics
-    renewals: Renewals = field(default_factory=Renewals)
+    renewals: Renewals
+
+    @property
+    def access(self) -> Access:
+        return self.authority.access
 
     def routes(self) -> list[BaseRoute]:
         """All addresses; then the same ones for all other methods, which would be taken for those of pages.
@@ -147,6 +142,7 @@ class Endpoints:
         They are compared with an address one after the other: those of workers come first.
         """
         routes = [
+            Route("/campaigns/{name}" + RENEW.path, self.renew, methods=["POST"]),
             *[self._operation(answered) for answered in ANSWERED],
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/campaigns", self.listed, methods=["GET"]),
@@ -158,7 +154,7 @@ class Endpoints:
         return [*routes, *[Route(route.path, OtherMethods(route.methods or ())) for route in routes]]
 
     async def metrics(self, request: Request) -> Response:
-        names = await self._opened(request)
+        names = await self.authority.opened(request)
         text = await self.access.read(request, self.numbers.text, names)
         return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
 
@@ -167,7 +163,7 @@ class Endpoints:
         return Response(headers=PRIVATE)
 
     async def listed(self, request: Request) -> Response:
-        chosen = [self.access.campaigns[name] for name in await self._opened(request)]
+        chosen = [self.access.campaigns[name] for name in await self.authority.opened(request)]
         return _private(await self.access.read(request, self.overviews.listed, chosen))
 
     async def info(self, request: Request) -> Response:
@@ -178,7 +174,7 @@ class Endpoints:
                 return campaign
             return campaign.reader.info(self.overviews.standing_for_workers(request.path_params["name"]))
 
-        info = await self._authorized(request, Role.READER, described)
+        info = await self.authority.ask(request, Role.READER, described)
         if isinstance(info, Campaign):
             shown = info
             info = await self.access.read(request, lambda: shown.reader.info(self.overviews.standing(shown.name)))
@@ -186,12 +182,12 @@ class Endpoints:
 
     async def status(self, request: Request) -> Response:
         """Some seconds old."""
-        campaign, _ = await self._authorized(request, Role.READER, _both)
+        campaign, _ = await self.authority.ask(request, Role.READER, _both)
         return _private(await self.access.read(request, self.overviews.status, campaign.name))
 
     async def why(self, request: Request) -> Response:
         """What the task ``?task=N`` waits for; without it, why each worker that is present has none."""
-        campaign, _ = await self._authorized(request, Role.READER, _both)
+        campaign, _ = await self.authority.ask(request, Role.READER, _both)
         asked = request.query_params.get("task", "")
         if asked and not NUMBER.fullmatch(asked):
             raise BadMessage("?task= takes the number of a task")
@@ -201,84 +197,37 @@ class Endpoints:
             raise BadMessage(str(error)) from error
         return JSONResponse(reasons, headers=PRIVATE)
 
+    async def renew(self, request: Request) -> Response:
+        async with self._body(request, RENEW.role, ATTEMPTS) as body:
+            return _private(await self.renewals.make(request, body))
+
+    @asynccontextmanager
+    async def _body(self, request: Request, role: Role, bounds: Bounds) -> AsyncIterator[bytes]:
+        """The body of a request that needs a role, while it is used; raises NotJson, and as the authority."""
+        if not self.access.gave(request, role):
+            # Nothing is read of what a stranger or a reader sends.
+            await self.authority.ask(request, role, _both)
+        async with self.access.body(request, bounds) as body:
+            if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+                raise NotJson("send JSON, with the header Content-Type: application/json")
+            yield body
+
     def _operation(self, answered: Answered[Any, Any]) -> Route:
         operation, bounds = answered.operation, answered.bounds
 
         async def operate(request: Request) -> Response:
-            if not self.access.gave(request, request.path_params["name"], operation.role):
-                # Nothing is read of what a stranger or a reader sends.
-                await self._authorized(request, operation.role, _both)
-            async with self.access.body(request, bounds) as body:
+            async with self._body(request, operation.role, bounds) as body:
 
-                def at_its_turn(answer: Callable[[WorkerCampaign], T]) -> Awaitable[T]:
-                    return self._authorized(request, operation.role, partial(self._reached, request, answer))
-
-                if operation is RENEW and len(body) <= MAX_BYTES:
-                    _require_json(request)
-                    require_understood(request.headers.get(HEADER))
-                    key = request.path_params["name"], *self._tokens(request)
-                    return _private(await self.renewals.make(key, body, at_its_turn))
-
-                def answer(workers: WorkerCampaign) -> bytes:
+                def answer(campaign: Campaign, right: Right) -> bytes:
+                    workers = campaign.worker.on(self.authority.terms(right))
                     done = encoded(answered.answer(workers, bounds.parse(body, operation.request)) or Done())
                     if operation not in (ENROL, LEASE):
                         self.overviews.end(request.path_params["name"])
                     return done
 
-                return _private(await at_its_turn(answer))
+                return _private(await self.authority.ask(request, operation.role, answer))
 
         return Route("/campaigns/{name}" + operation.path, operate, methods=["POST"])
-
-    def _reached(
-        self, request: Request, answer: Callable[[WorkerCampaign], T], campaign: Campaign, right: Right
-    ) -> T:
-        """Call a function of a campaign that is reached with a token; raises NotJson."""
-        _require_json(request)
-        return answer(campaign.worker.on(TokenTerms(right.token, self.access.hearing.unheard)))
-
-    async def _authorized(self, request: Request, role: Role, answer: Callable[[Campaign, Right], T]) -> T:
-        """Call a function of the campaign of a request, and of what its tokens give there.
-
-        Raises NoToken or Forbidden; BadMessage or OtherVersion for a client of another version.
-        """
-        name, tokens = request.path_params["name"], self._tokens(request)
-
-        def authorized(right: Right | None) -> T:
-            if right is None:
-                raise Forbidden(
-                    "no campaign here has this name and this token: check both, and whether the token has expired "
-                    "or was revoked"
-                )
-            if not right.role.includes(role):
-                asked = (
-                    f"{name}: token {right.number} of role {right.role} asks for something that needs role {role}"
-                )
-                self.access.log.say(self.access.address(request), asked)
-                raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
-            said = request.headers.get(HEADER)
-            # Browsers state no version, and need none to read.
-            if said is not None or request.method == "POST":
-                require_understood(said)
-            return answer(self.access.campaigns[name], right)
-
-        return await self.access.ask(request, name, tokens, authorized)
-
-    async def _opened(self, request: Request) -> list[str]:
-        """The names of the campaigns that the tokens of a request open, at least one.
-
-        Raises NoToken or Forbidden.
-        """
-        names = await self.access.opened(request, self._tokens(request))
-        if not names:
-            raise Forbidden("this token opens no campaign here: check it")
-        return names
-
-    def _tokens(self, request: Request) -> list[str]:
-        """At least one; raises NoToken."""
-        tokens = self.access.tokens(request)
-        if not tokens:
-            raise NoToken("send a token: Authorization: Bearer TOKEN")
-        return tokens
 
 
 class OtherMethods:
@@ -289,12 +238,6 @@ class OtherMethods:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         raise NotAllowed(self._allowed)
-
-
-def _require_json(request: Request) -> None:
-    """Raises NotJson."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise NotJson("send JSON, with the header Content-Type: application/json")
 
 
 def _both(campaign: Campaign, right: Right) -> tuple[Campaign, Right]:

@@ -122,7 +122,7 @@ class Pages:
             return PlainTextResponse("there is no such page", 404)
         if not tokens:
             return _again() if _from_elsewhere(request) else self._form("../", name)
-        if await self._access.role(request, name, tokens):
+        if await self._access.role(request, tokens):
             return self._documents.page("campaign", "../")
         return self._form("../", name, NOT_THIS)
 

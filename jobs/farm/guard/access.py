@@ -129,9 +129,9 @@ class Access:
         self._sessions.end(cookie.read(request, self.encrypted(request)))
         cookie.write(request, answer, "", self.encrypted(request))
 
-    async def role(self, request: Request, name: str, tokens: Sequence[str]) -> Role | None:
-        """The role that tokens give in a campaign; None for a wrong name or wrong tokens.  Raises LedgerError."""
-        right = await self.ask(request, name, tokens, lambda right: right)
+    async def role(self, request: Request, tokens: Sequence[str]) -> Role | None:
+        """The role that tokens give in the campaign of a request; None: see :meth:`right`.  Raises LedgerError."""
+        right = await self.ask(request, tokens, lambda right: right)
         return None if right is None else right.role
 
     async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
@@ -148,34 +148,34 @@ class Access:
         return names
 
     async def _opened(self, request: Request, tokens: Sequence[str]) -> tuple[list[str], Mapping[str, Right]]:
-        rights = await self._with_rights(request, tokens, lambda rights: rights)
+        found = await self._with_rights(request, tokens, lambda rights: rights)
+        rights = {right.campaign: right for right in found}
         names = [name for name, campaign in self.campaigns.items() if campaign.record.uuid in rights]
         if not names:
             self.log.say(self.address(request), "a request with a wrong token")
         return names, rights
 
-    async def ask(
-        self, request: Request, name: str, tokens: Sequence[str], answer: Callable[[Right | None], T]
-    ) -> T:
-        """Call a function of the right that tokens give in a campaign, in the thread that looks it up.
+    async def ask(self, request: Request, tokens: Sequence[str], answer: Callable[[Right | None], T]) -> T:
+        """Call a function of the right that tokens give in the campaign of a request, in a thread.
 
-        None: a wrong name or wrong tokens.  Raises what the function raises, and LedgerError.
+        None: see :meth:`right`.  Raises what the function raises, and LedgerError.
         """
+        return await self._with_rights(request, tokens, lambda rights: answer(self.right(request, rights)))
 
-        def with_right(rights: Mapping[str, Right]) -> T:
-            # A wrong name gets the same answer after the same query as a wrong token, so that neither the answer
-            # nor the time that it takes reveals which campaigns exist.
-            campaign = self.campaigns.get(name)
-            right = None if campaign is None else rights.get(campaign.record.uuid)
-            if right is None:
-                self.log.say(self.address(request), "a request with a wrong name or token")
-            return answer(right)
+    def right(self, request: Request, rights: Sequence[Right]) -> Right | None:
+        """The largest of some rights in the campaign of a request; None: none, for a wrong name or wrong tokens."""
+        # A wrong name gets the same answer after the same query as a wrong token, so that neither the answer
+        # nor the time that it takes reveals which campaigns exist.
+        campaign = self.campaigns.get(request.path_params["name"])
+        here = [right for right in rights if campaign is not None and right.campaign == campaign.record.uuid]
+        if not here:
+            self.log.say(self.address(request), "a request with a wrong name or token")
+            return None
+        return here[-1]
 
-        return await self._with_rights(request, tokens, with_right)
-
-    def gave(self, request: Request, name: str, role: Role) -> bool:
-        """Whether the tokens of a request gave a role in a campaign when they were last looked up."""
-        campaign = self.campaigns.get(name)
+    def gave(self, request: Request, role: Role) -> bool:
+        """Whether the tokens of a request gave a role in its campaign when they were last looked up."""
+        campaign = self.campaigns.get(request.path_params["name"])
         return campaign is not None and self._known_tokens.gives(self.tokens(request), campaign.record.uuid, role)
 
     @asynccontextmanager
@@ -194,36 +194,35 @@ class Access:
         """Call a function that may wait for a status, in one of the threads for that."""
         return await self._reading.run(self.payer(request), partial(function, *arguments))
 
-    async def _with_rights(
-        self, request: Request, tokens: Sequence[str], answer: Callable[[Mapping[str, Right]], T]
-    ) -> T:
-        """Call a function of the largest right that tokens give in each campaign of this server, by its UUID.
-
-        It takes one query.
-        """
-        payer = self.payer(request)
-        here = {campaign.record.uuid for campaign in self.campaigns.values()}
+    async def _with_rights(self, request: Request, tokens: Sequence[str], answer: Callable[[list[Right]], T]) -> T:
+        """Call a function of what :meth:`look_up` finds."""
         found: list[Right] | None = None
 
         def look_up() -> T:
             nonlocal found
-            rights = (right for right in self._ledger.rights(tokens) if right.campaign in here)
-            found = sorted(rights, key=lambda right: right.role.rank)
-            return answer({right.campaign: right for right in found})
+            found = self.look_up(tokens)
+            return answer(found)
 
         try:
-            return await self._working.run(payer, look_up, rank_of(request))
+            return await self._working.run(self.payer(request), look_up, rank_of(request))
         finally:
             if found is not None:
-                self._note(request, tokens, found)
+                self.note(tokens, found)
+                known = self._known_tokens.first_known(tokens)
+                if known is not None:
+                    request.scope[PAYER] = known
+                    self._door.show(_client(request), known)
 
-    def _note(self, request: Request, tokens: Sequence[str], rights: Iterable[Right]) -> None:
+    def look_up(self, tokens: Collection[str]) -> list[Right]:
+        """What tokens give in the campaigns of this server, the largest right last, by one query."""
+        here = {campaign.record.uuid for campaign in self.campaigns.values()}
+        rights = (right for right in self._ledger.rights(tokens) if right.campaign in here)
+        return sorted(rights, key=lambda right: right.role.rank)
+
+    def note(self, tokens: Iterable[str], rights: Collection[Right]) -> None:
+        """Remember what was found of some tokens."""
         for token in tokens:
             self._known_tokens.note(token, [right for right in rights if right.token == token])
-        known = self._known_tokens.first_known(tokens)
-        if known is not None:
-            request.scope[PAYER] = known
-            self._door.show(_client(request), known)
 
 
 def rank_of(request: Request) -> Rank:

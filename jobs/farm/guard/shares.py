@@ -95,13 +95,15 @@ class Charges:
                 self._used = {one: self._used[one] for one in kept}
 
     @contextmanager
-    def charging(self, payer: Payer) -> Iterator[None]:
-        """A block whose processor time a payer is charged."""
+    def charging(self, *payers: Payer) -> Iterator[None]:
+        """A block whose processor time some payers are charged, an equal share each."""
         began = self._processor_time()
         try:
             yield
         finally:
-            self.add(payer, self._processor_time() - began)
+            share = (self._processor_time() - began) / len(payers)
+            for payer in payers:
+                self.add(payer, share)
 
     def taken(self) -> dict[str, float]:
         """The seconds that were added since the last call, by the SHA-256 of tokens."""
@@ -167,15 +169,15 @@ class Queue(Generic[W]):
         self._taken += 1
         return payer, what
 
-    async def in_time(self, turn: asyncio.Future[None]) -> None:
-        """Wait for a turn in this queue; raises NoTime, with the time that all who wait will take.
+    async def in_time(self, turn: asyncio.Future[T]) -> T:
+        """Wait for a turn in this queue, or its outcome; raises NoTime, with the time that all who wait will take.
 
         They are as fast as those whose turns came meanwhile.
         """
         before = self._taken
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                await turn
+                return await turn
         except TimeoutError:
             raise NoTime(self._size * WAIT_SECONDS / max(1, self._taken - before)) from None
 
