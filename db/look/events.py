@@ -1,4 +1,4 @@
-"""The events of a campaign, for readers that need each new event once."""
+"""The events of a campaign: the last of each kind, those between two, and which campaigns have any that are new."""
 
 from __future__ import annotations
 
@@ -37,28 +37,6 @@ class Horizon:
         self._last.append((now, last))
         while self._last[0][0] < now - LATE_SECONDS:
             self.number = max(self.number, self._last.popleft()[1])
-
-
-class EventReader:
-    """Reads the events of a campaign that are recorded after it was made."""
-
-    def __init__(self, database: Database, campaign_id: int, kinds: Collection[EventKind]) -> None:
-        self._database, self._campaign_id = database, campaign_id
-        self._query = select(*COLUMNS).where(*_HERE, Event.kind.in_(sorted(kinds))).order_by(Event.id)
-        with database.reading() as connection:
-            self._horizon = Horizon(database.now, last_event(connection))
-        # Events after the horizon that were returned: they are read again.
-        self._seen: set[int] = set()
-
-    def new(self) -> list[EventRecord]:
-        chosen = {"after": self._horizon.number, "campaign": self._campaign_id}
-        with self._database.reading() as connection:
-            last = last_event(connection)
-            rows = connection.execute(self._query, chosen).all()
-        new = [EventRecord(*row) for row in rows if row.id not in self._seen]
-        self._horizon.move(last)
-        self._seen = {row.id for row in rows if row.id > self._horizon.number}
-        return new
 
 
 _ACTIVE = union(

@@ -63,8 +63,8 @@ EVENT_KINDS: Mapping[NoticeKind, EventKind] = {
 }
 REOPENING = EventKind.CONFLICT, EventKind.DISTRUSTED, EventKind.QUESTIONED
 """After one of these events a finished campaign may become unfinished, and be done again."""
-Say = Callable[[str, str, str], None]
-"""Called with the kind of a remark ("notified" or "not_notified"), its words, and the name of the campaign."""
+Say = Callable[[str, str], None]
+"""Called with a remark and the name of the campaign."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class Notifier:
                 self._hook.give_up()
                 self._thread.join(GRACE_SECONDS)
         for campaign, kind in sorted(self._owed):
-            self._say("not_notified", f"{self._hook.where} was not notified of {kind.value!r}: {LATER}", campaign)
+            self._say(f"{self._hook.where} was not notified of {kind.value!r}: {LATER}", campaign)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -233,7 +233,7 @@ class Notifier:
             except Exception as error:  # whatever it is: the thread must continue, and the work does without it
                 said = str(error) if isinstance(error, LedgerError) else named(error)
                 if campaign.name not in self._blind:
-                    self._say("not_notified", f"cannot see what to notify: {said}", campaign.name)
+                    self._say(f"cannot see what to notify: {said}", campaign.name)
                 self._blind.add(campaign.name)
 
     def _notify(self, campaign: Campaign, standing: Standing, fact: Fact) -> None:
@@ -249,12 +249,12 @@ class Notifier:
                 again = LATER
                 self._owed.discard(subject)  # this is the last word on it
             message = f"{self._hook.where} was not notified of {fact.kind.value!r}: {error}; {again}"
-            self._say("not_notified", message, campaign.name)
+            self._say(message, campaign.name)
             return
         self._owed.discard(subject)
         attempts = f" at attempt {told.failures + 1}" if told.failures else ""
         self._told[subject] = Told(fact.about, self._clock.monotonic())
-        self._say("notified", f"{self._hook.where} was notified of {fact.kind.value!r}{attempts}", campaign.name)
+        self._say(f"{self._hook.where} was notified of {fact.kind.value!r}{attempts}", campaign.name)
 
 
 def notice(campaign: Campaign, fact: Fact, after: int, standing: Standing, at: float) -> dict[str, Any]:

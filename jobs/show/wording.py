@@ -1,4 +1,4 @@
-"""Events of a campaign in words, one alone or many of a kind in one line; and the states of workers."""
+"""Events of which an operator is notified, in words, one alone or many of a kind; and the states of workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ class Wording:
 
     one: Callable[[EventRecord], str]
     many: Callable[[Sequence[EventRecord]], str]
-    alarm: bool = True  # whether an operator should look at it
 
 
 WORDINGS = {
@@ -41,25 +40,6 @@ WORDINGS = {
         ),
         lambda events: f"{len(events):,} voters are distrusted: {'; '.join(e.detail for e in events[:NAMED])}",
     ),
-    EventKind.IMPORT: Wording(
-        lambda event: f"results were imported: {event.detail}",
-        lambda events: f"results were imported {len(events):,} times (last: {events[-1].detail})",
-        alarm=False,
-    ),
-    EventKind.SETTLED: Wording(
-        lambda event: f"the votes have settled task {event.task}: {event.detail}",
-        lambda events: f"the votes have settled {len(events):,} results, of tasks {tasks_in_words(events)}",
-        alarm=False,
-    ),
-    EventKind.QUESTIONED: Wording(
-        lambda event: f"results were put in question, and are evaluated again: {event.detail}",
-        lambda events: f"results were put in question {len(events):,} times (last: {events[-1].detail})",
-        alarm=False,
-    ),
-    EventKind.REFUSED: Wording(
-        lambda event: f"a result is refused: {event.detail}",
-        lambda events: f"results were refused {len(events):,} times (last: {events[-1].detail})",
-    ),
     EventKind.SET_ASIDE: Wording(
         lambda event: _set_aside(event),
         lambda events: (
@@ -67,7 +47,7 @@ WORDINGS = {
         ),
     ),
 }
-"""The kinds of events that are reported; the others are too many, or are reported in another way."""
+"""The events of which an operator is notified."""
 
 
 def state_in_words(worker: WorkerView, now: float) -> str:

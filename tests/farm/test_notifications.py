@@ -68,9 +68,9 @@ class Told:
     """
 
     def __init__(self, campaign: Campaign, hook: Memory | None = None) -> None:
-        self.clock, self.hook, self.said = MovableClock(), hook or Memory(), list[tuple[str, str]]()
+        self.clock, self.hook, self.said = MovableClock(), hook or Memory(), list[str]()
         self._notifier = Notifier(
-            [campaign], self.hook, lambda event, words, _: self.said.append((event, words)), 900.0, self.clock
+            [campaign], self.hook, lambda words, _: self.said.append(words), 900.0, self.clock
         )
 
     def after(self, seconds: float) -> list[str]:
@@ -87,11 +87,11 @@ def test_a_command_that_fails_is_told_again_and_again(campaign: Campaign) -> Non
     told.after(0)
     while not told.hook.documents:
         told.after(601)
-    *failed, (event, arrived) = told.said
-    assert [words.rpartition(" in ")[2] for _, words in failed[:4]] == ["1 s", "2 s", "4 s", "8 s"]
-    assert [words.rpartition(" in ")[2] for _, words in failed[-2:]] == ["10 min", "10 min"]
-    assert failed[0] == ("not_notified", "true was not notified of 'done': it is away; trying again in 1 s")
-    assert (event, arrived) == ("notified", "true was notified of 'done' at attempt 13")
+    *failed, arrived = told.said
+    assert [words.rpartition(" in ")[2] for words in failed[:4]] == ["1 s", "2 s", "4 s", "8 s"]
+    assert [words.rpartition(" in ")[2] for words in failed[-2:]] == ["10 min", "10 min"]
+    assert failed[0] == "true was not notified of 'done': it is away; trying again in 1 s"
+    assert arrived == "true was notified of 'done' at attempt 13"
     [document] = told.hook.documents
     assert set(document) == FIELDS
     assert (document["kind"], document["campaign"], document["uuid"]) == ("done", NAME, campaign.uuid)

@@ -12,20 +12,12 @@ import pytest
 from msgspec import structs
 
 from db import Campaign, Ledger
-from db.look.overview.records import Overview, WorkerState
+from db.look.overview.records import Happened, Overview, WorkerState
 from db.look.overview.shared import Shared
+from db.messages import Time
 from db.states import Ending, Outcome
 from jobs.show import log_lines
-from jobs.show.reporter import (
-    GATHER_SECONDS,
-    IDLE_SECONDS,
-    LOOK_SECONDS,
-    PAUSE_SECONDS,
-    PRESENCE_SECONDS,
-    PROGRESS_SECONDS,
-    CampaignReporter,
-    Reporter,
-)
+from jobs.show.reporter import IDLE_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS, CampaignReporter, Reporter
 from tests.support.campaigns import HOUR, KEY, PLAN, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.database_clock import moved_clock
@@ -39,16 +31,21 @@ class Reported:
         self.ledger, campaign = ledger, new_campaign(ledger)
         self.campaign, self._clock, self._caplog = campaign, MovableClock(), caplog
         shared = Shared(campaign.reader.overview, now=self._clock.monotonic)
-        self._reporter = CampaignReporter(campaign, shared, self._clock)
+        self._reporter = CampaignReporter(shared, self._clock)
 
-    def lines(self, seconds: float) -> Counter[str]:
-        """The kinds of the lines that are written while these seconds pass."""
+    @property
+    def said(self) -> list[str]:
+        """The lines since the last call of :meth:`lines` began."""
+        return list(self._caplog.messages)
+
+    def lines(self, seconds: float) -> list[str]:
+        """Those that are written while these seconds pass."""
         self._caplog.clear()
         while seconds > 0:
             self._reporter.look()
             self._clock.move(step := min(5.0 if seconds > PROGRESS_SECONDS else 1.0, seconds))
             seconds -= step
-        return Counter(record.event for record in self._caplog.records)  # type: ignore[attr-defined]
+        return self.said
 
 
 @pytest.fixture
@@ -59,109 +56,93 @@ def reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Repor
 
 
 def test_progress_is_said_each_minute_and_seldom_while_there_is_none(reported: Reported) -> None:
-    assert reported.lines(1) == {"progress": 1}
-    assert reported.lines(IDLE_SECONDS - 1) == {}
-    assert reported.lines(LOOK_SECONDS) == {"progress": 1}
-    for lease in reported.campaign.worker.lease("a", 3, HOUR):
+    nothing = [f"0.0% of the work, 0/{TASKS} tasks, 0 workers"]
+    assert reported.lines(1) == nothing
+    assert reported.lines(IDLE_SECONDS - 1) == []
+    assert reported.lines(LOOK_SECONDS) == nothing
+    for number, lease in enumerate(reported.campaign.worker.lease("a", 3, HOUR), 1):
         reported.campaign.worker.deliver(true_deliveries([lease]))
-        assert reported.lines(PROGRESS_SECONDS)["progress"] == 1
+        [progress] = [said for said in reported.lines(PROGRESS_SECONDS) if "of the work" in said]
+        assert f"{number}/{TASKS} tasks" in progress
 
 
 def test_a_campaign_is_done_once(reported: Reported) -> None:
     reported.lines(1)
     finish(reported.campaign, "a")
-    assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["done"] == 1
-    assert reported.lines(IDLE_SECONDS) == {}
+    done = [said for said in reported.lines(2 * LOOK_SECONDS) if said.startswith("done")]
+    assert done == [f"done: {TASKS} tasks; `langford result {reported.campaign.name}` prints the count"]
+    assert reported.lines(IDLE_SECONDS) == []
 
 
-def test_conflicts_are_gathered_and_then_said_once_a_minute(reported: Reported) -> None:
+def test_events_of_a_kind_are_one_line(reported: Reported) -> None:
+    """The warnings that follow from them are said once."""
     campaign = reported.campaign
     late = campaign.worker.lease("a", TASKS, -1.0)
     finish(campaign, "b")
-    reported.lines(PAUSE_SECONDS)
-
-    def conflict() -> None:
-        lease = late.pop()
-        campaign.worker.deliver([delivery(lease, forged(lease.index))])
-
-    conflict()
-    assert reported.lines(1)["conflict"] == 0
-    conflict()
-    assert reported.lines(GATHER_SECONDS)["conflict"] == 1
-    for _ in range(4):
-        conflict()
-        assert reported.lines(PAUSE_SECONDS / 6)["conflict"] == 0
-    assert reported.lines(PAUSE_SECONDS / 3)["conflict"] == 1
+    reported.lines(1)
+    campaign.worker.deliver([delivery(lease, forged(lease.index)) for lease in late[:3]])
+    conflict, warning, _, _ = reported.lines(LOOK_SECONDS)
+    assert conflict.startswith("conflict: task ")
+    assert conflict.endswith(" (the newest of 3)")
+    assert warning.startswith("3 tasks have results that disagree (")
+    campaign.worker.deliver([delivery(lease, forged(lease.index)) for lease in late[3:4]])
+    [conflict] = reported.lines(LOOK_SECONDS)
+    assert conflict.startswith(f"conflict: task {late[3].index}: ")
+    assert "newest" not in conflict
 
 
-def test_who_is_to_blame_for_conflicts_and_a_task_that_is_set_aside_are_named(
-    reported: Reported, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_who_failed_at_a_task_and_whose_result_is_wrong_are_named(reported: Reported) -> None:
     campaign = reported.campaign
     reported.lines(1)
     late = campaign.worker.lease("a", TASKS, -1.0)
     for _ in range(3):
         [lease] = campaign.worker.lease("b", 1, HOUR)
         campaign.worker.end([lease], Outcome.FAILED, "it breaks\n\x1b[31m")
-    assert reported.lines(GATHER_SECONDS + 1)["set_aside"] == 1
-    assert caplog.messages[-1].endswith("by b on host-b (last: it breaks\n\x1b[31m)")
+    aside, warning = (said for said in reported.lines(LOOK_SECONDS) if "set" in said)
+    assert aside.startswith("set-aside: task ")
+    assert aside.endswith("by b on host-b (last: it breaks\n\x1b[31m)")
+    assert "`langford retry" in warning
     campaign.operator.reopen()
     finish(campaign, "b")
     campaign.worker.deliver([delivery(lease, forged(lease.index)) for lease in late])
-    assert reported.lines(PAUSE_SECONDS)["conflict"] == 1
-    [said] = [message for message in caplog.messages if message.startswith("results disagree")]
-    assert said.startswith(f"results disagree {TASKS} times, of tasks 0, 1, 2")
+    reported.lines(LOOK_SECONDS)
     reported.ledger.enrol("c", "host-c", "1")
     finish(campaign, "c")
-    assert reported.lines(PAUSE_SECONDS)["distrusted"] == 1
-    assert any("host-a" in message for message in caplog.messages)
+    assert any(said.startswith("distrusted: ") and "host-a" in said for said in reported.lines(LOOK_SECONDS))
 
 
-def test_leases_that_expire_and_a_worker_that_is_lost_leave_a_line(reported: Reported) -> None:
+def test_workers_that_come_and_go_are_named_in_this_order(reported: Reported) -> None:
     campaign = reported.campaign
-    with moved_clock() as clock:
-        leases = campaign.worker.lease("a", 2, HOUR)
-        reported.lines(1)
-        clock.move(2 * HOUR)
-        campaign.worker.lease("b", 1, HOUR)
-        lines = reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
-    assert (lines["worker_left"], lines["leases_expired"], len(leases)) == (1, 1, 2)
-
-
-def test_workers_that_come_and_go_are_named_soon_and_in_this_order(
-    reported: Reported, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Also a second one, that comes soon after the first, and is gone when its line is due."""
     reported.lines(1)
-    for worker in "cd":
-        reported.ledger.enrol(worker, f"host-{worker}", "1")
-        leases = reported.campaign.worker.lease(worker, 1, HOUR)
-        reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
-        caplog.clear()
-    reported.campaign.worker.end(leases)
-    reported.ledger.leave("d", Ending.FINISHED)
-    lines = reported.lines(LOOK_SECONDS + PRESENCE_SECONDS)
-    assert (lines["worker_joined"], lines["worker_left"]) == (1, 1)
-    said = [message.split(":")[0] for message in caplog.messages if message.startswith("worker d")]
-    assert said == ["worker d on host-d joined", "worker d on host-d left"]
-
-
-def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
-    campaign = reported.campaign
-    leases = campaign.worker.lease("a", 2, HOUR)
-    reported.lines(1)
+    reported.ledger.enrol("c", "host-c", "1")
+    leases = campaign.worker.lease("c", 2, HOUR)
     campaign.worker.end(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
-    reported.ledger.leave("a", Ending.PREEMPTED)
-    assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["worker_left"] == 1
-    assert "worker a on host-a left: stopped by SIGTERM; it did not finish 2 tasks" in caplog.messages
+    reported.ledger.leave("c", Ending.PREEMPTED)
+    said = [each for each in reported.lines(LOOK_SECONDS) if "host-c" in each]
+    assert [each.split(":")[0] for each in said] == ["joined", "left"]
+    assert said[1].endswith("gave back 2 tasks")
+    with moved_clock() as clock:
+        campaign.worker.lease("a", 2, HOUR)
+        reported.lines(LOOK_SECONDS)
+        clock.move(2 * HOUR)
+        [lease] = campaign.worker.lease("b", 1, HOUR)
+        campaign.worker.end([lease], Outcome.DIED, "signal 9")
+        said = reported.lines(LOOK_SECONDS)
+    assert "left: a on host-a: ended without notice; 2 leases expired" in said
+    assert f"died: b on host-b, task {lease.index}: signal 9" in said
 
 
-def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
-    [lease] = reported.campaign.worker.lease("a", 1, HOUR)
-    reported.lines(1)
-    reported.campaign.worker.end([lease], Outcome.DIED, "signal 9")
-    assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["processes_died"] == 1
-    assert "1 process of a worker has died: its task goes back to the queue" in caplog.messages
+def test_an_event_that_is_seen_late_is_said(reported: Reported) -> None:
+    """As after a transaction that took long; those before the server are not."""
+    late, old = (Happened(Time(reported.campaign.reader.overview().now - age), "conflict", "x") for age in (50, 70))
+    seen = reported.campaign.reader.overview()
+    clock, looks = MovableClock(), iter([seen, structs.replace(seen, events=(late, old, *seen.events))])
+    reporter = CampaignReporter(Shared(lambda: next(looks), now=clock.monotonic), clock)
+    reporter.look()
+    assert "conflict: x" not in reported.lines(1)
+    clock.move(LOOK_SECONDS)
+    reporter.look()
+    assert reported.said[-1] == "conflict: x"
 
 
 def test_a_ledger_that_cannot_be_read_is_said_once(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
@@ -224,6 +205,6 @@ def test_a_distrusted_worker_is_not_watched(reported: Reported) -> None:
     seen = campaign.reader.overview()
     [worker, *_] = seen.workers
     distrusted = structs.replace(seen, workers=(structs.replace(worker, state=WorkerState.DISTRUSTED),))
-    reporter = CampaignReporter(campaign, Shared(lambda: distrusted, now=clock.monotonic), clock)
+    reporter = CampaignReporter(Shared(lambda: distrusted, now=clock.monotonic), clock)
     reporter.look(at_once=True)
     assert reporter.rests

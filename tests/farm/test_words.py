@@ -1,4 +1,4 @@
-"""What a real server and its workers say while they work, for people and for programs, and no secret in it."""
+"""What a real server and its workers say while they work, and no secret in it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
         server.wait_until(lambda: "joined: " in server.log)
         (tmp_path / HURRY).touch()
         said = worker.end()
-        server.wait_until(lambda: "left: no tasks were left" in server.log)
+        server.wait_until(lambda: "no tasks were left" in server.log)
         log = server.stop()
     lines = TIME.sub("", log).splitlines()
     assert lines[0] == f"listening on {server.url} for farmed (0 of {tasks} tasks done)"
@@ -78,7 +78,7 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
     assert lines[2] == f"farmed: 0.0% of the work, 0/{tasks} tasks, 0 workers"
     named = re.search(r"this is worker (\w{8}) with 1 process", said)
     assert named is not None
-    assert sum(line.startswith(f"farmed: worker {named[1]} on ") and "joined: " in line for line in lines) == 1
+    assert sum(line.startswith(f"farmed: joined: {named[1]} on ") for line in lines) == 1
     assert f"farmed: done: {tasks} tasks; `langford result farmed` prints the count" in lines
     assert lines[-1].startswith("stopped")
     assert all(TIME.match(line) for line in log.splitlines())
@@ -88,33 +88,22 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
+def test_each_request_can_be_logged(ledger: Ledger, tmp_path: Path) -> None:
     campaign = create(ledger)
     token = campaign.operator.new_token(Role.WORKER)
-    with Server(tmp_path, "farmed", "--log-format", "json", "--access-log") as server:
-        worker = Worker(tmp_path, server, token)
-        wrong = {"Authorization": "Bearer wrong"}
-        with httpx.Client(headers=wrong) as client:
+    with Server(tmp_path, "farmed", "--access-log") as server:
+        with httpx.Client(headers={"Authorization": "Bearer wrong"}) as client:
             for _ in range(35):
                 client.get(f"{server.url}/campaigns/farmed?token={token}")
-        worker.end()
-        server.wait_for("worker_left")
+        Worker(tmp_path, server, token).end()
         log = server.stop()
-        lines = server.lines()
-    by_event = {line["event"]: line for line in lines}
-    assert {"listening", "worker_joined", "progress", "done", "request", "client", "stopped"} <= set(by_event)
-    assert by_event["listening"]["campaigns"] == ["farmed"]
-    assert by_event["done"]["tasks"] == campaign.tasks
-    [joined] = by_event["worker_joined"]["workers"]
-    assert set(joined) == {"id", "host", "device", "slurm", "ending", "last_seen"}
-    requests = [line for line in lines if line["event"] == "request"]
-    assert {(line["method"], line["status"]) for line in requests} >= {("POST", 200), ("GET", 403)}
-    assert all(line["path"].startswith("/campaigns/") and line["seconds"] >= 0 for line in requests)
+    requests = re.findall(r"^\S+ \S+Z  127.0.0.1: (\S+) (\S+) is answered (\d+) in \d\.\d{3} s", log, re.MULTILINE)
+    assert {(method, status) for method, _, status in requests} >= {("POST", "200"), ("GET", "403")}
+    assert all(path.startswith("/campaigns/farmed") for _, path, _ in requests)
     # A stranger has ten lines a minute, and this lasts for less than three.
-    assert sum(line["status"] >= 400 for line in requests) <= 30
+    assert sum(status >= "400" for *_, status in requests) <= 30
     assert token not in log
-    assert "wrong" not in "".join(line["message"] for line in requests)
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]) for line in lines)
+    assert "Bearer" not in log
 
 
 @pytest.mark.exhaustive

@@ -529,12 +529,6 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
   LEFT OUTER JOIN token ON token.campaign_id = campaign.id AND token.digest = :shown
   WHERE campaign.id = :campaign;
 
--- events.EventReader.new
-  SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
-  FROM event
-  WHERE event.id > :after AND event.campaign_id = :campaign AND event.kind IN (:kind)
-  ORDER BY event.id;
-
 -- events.LatestEvents.by_kind
   SELECT event.kind, max(event.id) AS max_1
   FROM event

@@ -22,7 +22,7 @@ from db import Campaign, Credential, Delivery, Export, Ledger, Promise
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.identity import Identity
 from db.look import events
-from db.look.events import EventReader, LatestEvents
+from db.look.events import LatestEvents
 from db.look.overview import worker_queries
 from db.schema.models import Worker
 from db.states import Ending, EventKind, Outcome, Role, TaskState
@@ -130,10 +130,8 @@ def age_workers(ledger: Ledger) -> None:
 
 
 def life_of_events(log: StatementLog, campaign: Campaign) -> None:
-    """Events that are read once, and what is told of them."""
+    """The last events, and what is told of them."""
     call, where = log.call, (campaign.database, campaign.campaign_id)
-    reader = call(EventReader, *where, [EventKind.CONFLICT])
-    assert call(EventReader.new, reader) == []
     latest = call(LatestEvents, *where, [EventKind.CONFLICT])
     last = call(LatestEvents.by_kind, latest)[EventKind.CONFLICT]
     with campaign.database.reading() as connection:

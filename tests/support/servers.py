@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tests.support.command_line import ENVIRONMENT
 from tests.support.ports import free_port
@@ -17,14 +15,11 @@ from tests.support.preloaded import Preparation, preloaded
 
 QUICK: dict[str, object] = {
     "jobs.farm.guard.hearing:HEARING_SECONDS": 0.0,
-    "jobs.show.reporter:EVENT_SECONDS": 0.2,
+    "jobs.show.reporter:ACTIVITY_SECONDS": 0.2,
     "jobs.show.reporter:LOOK_SECONDS": 0.5,
-    "jobs.show.reporter:GATHER_SECONDS": 0.5,
-    "jobs.show.reporter:PAUSE_SECONDS": 3.0,
     "jobs.show.notifications:LOOK_SECONDS": 0.2,
 }
 """Constants of a server that says soon what it says in the end."""
-FIELDS = {"time", "level", "event", "campaign", "message"}
 
 
 class Server(contextlib.ExitStack):
@@ -63,23 +58,12 @@ class Server(contextlib.ExitStack):
         """What it has said."""
         return self._file.read_text()
 
-    def lines(self, event: str | None = None) -> list[dict[str, Any]]:
-        """The whole lines of its log in JSON, or those of one kind."""
-        lines = [json.loads(line) for line in self.log.splitlines(keepends=True) if line.endswith("\n")]
-        assert all(set(line) >= FIELDS for line in lines)
-        return [line for line in lines if event in (None, line["event"])]
-
     def wait_until(self, enough: Callable[[], object], seconds: float = 100.0) -> None:
         """Wait until something is so."""
         deadline = time.monotonic() + seconds
         while not enough():
             assert time.monotonic() < deadline, self.log
             time.sleep(0.05)
-
-    def wait_for(self, event: str, number: int = 1) -> list[dict[str, Any]]:
-        """Wait for lines of a kind; returns them."""
-        self.wait_until(lambda: len(self.lines(event)) >= number)
-        return self.lines(event)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> str:
         """End it; returns its whole log."""

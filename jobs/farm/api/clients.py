@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import Counter
@@ -118,11 +117,10 @@ class Admitted:
         # Without the query: a client may have put a token there by mistake.
         path, address = scope["path"][:MAX_PATH], self._access.address(Request(scope))
         message = f"{method} {path} is answered {status} in {seconds:.3f} s"
-        fields = {"method": method, "path": path, "status": status, "seconds": round(seconds, 6)}
         if status < 400:
-            line("request", f"{address}: {message}", address=address, **fields)
+            line(f"{address}: {message}")
         else:
-            self._access.log.say(address, message, None, "request", logging.INFO, **fields)
+            self._access.log.say(address, message)
 
 
 def paths_of(routes: Sequence[BaseRoute]) -> dict[object, str]:

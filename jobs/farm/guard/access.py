@@ -7,7 +7,6 @@ anything.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -144,7 +143,7 @@ class Access:
         for name in names:
             right = rights[self.campaigns[name].record.uuid]
             said = f"{name}: token {right.number} of role {right.role} logs in"
-            self.log.say(self.address(request), said, level=logging.INFO)
+            self.log.say(self.address(request), said)
         return names
 
     async def _opened(self, request: Request, tokens: Sequence[str]) -> tuple[list[str], Mapping[str, Right]]:

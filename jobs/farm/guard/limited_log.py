@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import errno
-import logging
 import resource
 import threading
-from typing import Any
 
 from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard.bounds import LINES_PER_MINUTE
-from jobs.show.log_lines import LOGGER, extra
+from jobs.show.log_lines import LOGGER
 from langford.errors import causes
 
 LACK_SECONDS = 60.0
@@ -26,15 +24,7 @@ class LimitedLog:
         self._most, self._lock = lines_per_minute, threading.Lock()
         self._minute, self._lines, self._next_lack = 0, dict[str, int](), 0.0
 
-    def say(
-        self,
-        address: str,
-        message: str,
-        error: BaseException | None = None,
-        event: str = "client",
-        level: int = logging.WARNING,
-        **fields: Any,
-    ) -> None:
+    def say(self, address: str, message: str, error: BaseException | None = None) -> None:
         """Write a line, unless the address has had its lines of this minute.
 
         An ``error`` is logged with its traceback; a lack of files in one line instead, at most once a minute.
@@ -50,9 +40,7 @@ class LimitedLog:
             self._lines[address] = lines = self._lines.get(address, 0) + 1
         if lines <= self._most:
             last = " (no more lines about this address in this minute)" if lines == self._most else ""
-            said = f"{address or 'unknown address'}: {message}{last}"
-            more = extra(event if error is None else "error", None, {"address": address, **fields})
-            LOGGER.log(logging.ERROR if error else level, "%s", said, exc_info=error, extra=more)
+            LOGGER.warning("%s", f"{address or 'unknown address'}: {message}{last}", exc_info=error)
 
     def _say_lack(self) -> None:
         with self._lock:
@@ -61,11 +49,10 @@ class LimitedLog:
                 return
             self._next_lack = now + LACK_SECONDS
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        message = (
+        LOGGER.warning(
             f"this server has reached its limit of open files and connections (ulimit -n is {most}): others wait; "
             "raise the limit, for example with `ulimit -n 65536`, and start the server again"
         )
-        LOGGER.error("%s", message, extra=extra("no_files", None, {"most": most}))
 
 
 def lacks_files(error: BaseException | None) -> bool:

@@ -1,26 +1,21 @@
-"""How the lines of a server's log are written: as text for people, or as JSON, one object in each line."""
+"""How the lines of a server's log are written."""
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import Full, Queue
-from typing import Any, TextIO
+from typing import TextIO
 
-from db.messages import iso
 from langford.words import instant, plain, several
 
-FORMATS = ("text", "json")
 MAX_WAITING = 10_000
 """The maximum number of lines that wait to be written."""
 LAST_SECONDS = 2.0
 """The time limit for writing the last lines."""
-OTHERS = "other"
-"""The event of lines from libraries, which name none."""
 
 
 class TextLines(logging.Formatter):
@@ -34,32 +29,15 @@ class TextLines(logging.Formatter):
         return "\n".join([line, *map(plain, trace)])
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object in each line: time, level, event, campaign, message, and the fields of the event."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        document: dict[str, Any] = {
-            "time": iso(record.created, milliseconds=True),
-            "level": record.levelname.lower(),
-            "event": getattr(record, "event", OTHERS),
-            "campaign": getattr(record, "campaign", None),
-            "message": record.getMessage(),
-            **getattr(record, "fields", {}),
-        }
-        if record.exc_info:
-            document["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(document)
-
-
 class LogWriter(logging.Handler):
     """Writes lines in a thread of its own, so that a stopped terminal or a full pipe blocks no other thread.
 
     Lines that arrive while too many wait are dropped and counted.
     """
 
-    def __init__(self, stream: TextIO, formatter: logging.Formatter) -> None:
+    def __init__(self, stream: TextIO) -> None:
         super().__init__()
-        self.setFormatter(formatter)
+        self.setFormatter(TextLines())
         self._stream = stream
         self._waiting: Queue[str | None] = Queue(MAX_WAITING)
         self._left_out = 0
@@ -86,15 +64,8 @@ class LogWriter(logging.Handler):
         if not self._left_out or self._waiting.full():
             return self.format(record)
         number, self._left_out = self._left_out, 0
-        gap = logging.makeLogRecord(
-            {
-                "levelno": logging.WARNING,
-                "levelname": "WARNING",
-                "msg": f"{several(number, 'line')} dropped here: they came faster than they could be written",
-                "event": "left_out",
-                "fields": {"number": number},
-            }
-        )
+        words = f"{several(number, 'line')} dropped here: they came faster than they could be written"
+        gap = logging.makeLogRecord({"msg": words})
         return f"{self.format(gap)}\n{self.format(record)}"
 
     def _write(self) -> None:
@@ -109,12 +80,12 @@ class LogWriter(logging.Handler):
 
 
 @contextmanager
-def written(log_format: str, loggers: Sequence[str]) -> Iterator[None]:
+def written(loggers: Sequence[str]) -> Iterator[None]:
     """Write the lines of these loggers to standard error while the block runs.
 
     Of loggers of libraries only the errors are written.
     """
-    handler = LogWriter(sys.stderr, JsonLines() if log_format == "json" else TextLines())
+    handler = LogWriter(sys.stderr)
     for name in loggers:
         logger = logging.getLogger(name)
         logger.setLevel(logging.INFO if name.startswith("langford") else logging.ERROR)

@@ -26,7 +26,7 @@ from jobs.show.reporter import Reporter
 from langford.cli.campaigns.opening import opened
 from langford.cli.campaigns.running import promise
 from langford.cli.campaigns.tokens import worker_joins
-from langford.cli.farm.logs import FORMATS, written
+from langford.cli.farm.logs import written
 from langford.cli.options.common import (
     kind_option,
     ledger_option,
@@ -93,13 +93,6 @@ Examples:
     help="A proxy in front of this server, which names the client in X-Forwarded-For.",
 )
 @replicate_option
-@click.option(
-    "--log-format",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="Format of the log on standard error; json: one object per line.",
-)
 @notify_options
 @click.option("--access-log", is_flag=True, help="Log each request.")
 def serve(
@@ -118,7 +111,6 @@ def serve(
     insecure: bool,
     proxies: tuple[str, ...],
     replicate: float | None,
-    log_format: str,
     access_log: bool,
     notify: NotifyOptions,
 ) -> None:
@@ -146,7 +138,7 @@ def serve(
         opened(address, words, Device.parse(device), task_time) as (ledger, campaigns),
         serving.socket_of(host, port) as listener,
         ended_in_order() as received,
-        written(log_format, log_lines.LOGGERS),
+        written(log_lines.LOGGERS),
         ExitStack() as stack,
     ):
         ledger.require_writable()
@@ -165,14 +157,14 @@ def serve(
         application = server.application(ledger, [each.name for each in campaigns], clients, overviews)
         log_lines.listening(reached.addresses[0], campaigns)
         for file in joins.values():
-            log_lines.worker_needs(f"langford work {shlex.quote(str(file))}")
+            log_lines.line(f"start workers with: langford work {shlex.quote(str(file))}")
         if until_closed:
             threading.Thread(target=_end_when_closed, daemon=True).start()
         if ready_file is not None:
             replace_file(ready_file, f"{reached.addresses[0]}\n".encode(), READY)
         shared: Mapping[Campaign, Shared[Overview]] = {each: overviews.of(each.name) for each in campaigns}
         with (
-            notified(campaigns, hook, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
+            notified(campaigns, hook, notify.stalled_after, log_lines.line, lambda: LAST_SECONDS),
             reported(shared),
             usage.written(ledger, clients.charges),
         ):

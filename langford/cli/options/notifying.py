@@ -87,7 +87,7 @@ def notified(
         notifier.stop(patience())
 
 
-def say_notice(kind: str, message: str, campaign: str) -> None:
+def say_notice(message: str, campaign: str) -> None:
     say(f"{campaign}: {message}")
 
 
