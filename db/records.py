@@ -94,11 +94,9 @@ class TokenRecord:
 
 @dataclass(frozen=True)
 class EventRecord:
-    event_id: int
     at: float
     kind: str  # a value of db.states.EventKind
     task: int | None
-    attempt: int | None
     detail: str
 
 

@@ -14,9 +14,8 @@ from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.writing import TrustedFile
 from db.look import explanations, progress
-from db.look.overview import room
 from db.look.overview.gathering import OverviewReader
-from db.look.overview.records import Overview, Warned
+from db.look.overview.records import Overview
 from db.records import (
     CampaignInfo,
     LeaseHolder,
@@ -152,10 +151,6 @@ class ReaderCampaign:
         """Progress, speed, time left, workers and warnings."""
         with self.campaign.reading(snapshot=True) as transaction:
             return self._overviews.read(transaction, self.campaign.record, self.campaign.database)
-
-    def lacks_room(self, tasks_left: int) -> Iterator[Warned]:
-        """See :func:`db.look.overview.room.lacking`."""
-        return room.lacking(self.campaign.database, tasks_left)
 
     def why(self, task: int | None = None) -> list[str]:
         """Why a task waits; or, of None, why each worker that is present holds none.  Raises BadInput."""

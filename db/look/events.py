@@ -1,22 +1,18 @@
-"""The events of a campaign: the last of each kind, those between two, and which campaigns have any that are new."""
+"""Which campaigns of a ledger have new events or attempts, or running ones."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from sqlalchemy import Connection, bindparam, func, select, union
 
-from db.records import EventRecord
 from db.schema.models import Attempt, Event
-from db.states import EventKind
 from db.store.database import Database
 
 LATE_SECONDS = 60.0
 """Until this age, a transaction may add an event with a smaller number than events that are visible."""
 
-COLUMNS = Event.id, Event.at, Event.kind, Event.task_index, Event.attempt_id, Event.detail
-_HERE = Event.id > bindparam("after"), Event.campaign_id == bindparam("campaign")
 _LAST = select(func.max(Event.id))
 
 
@@ -68,40 +64,6 @@ class Activity:
         self._attempts.move(last[1])
         active, self._before = now | self._before, now
         return active
-
-
-class LatestEvents:
-    """The number of the last event of each kind in a campaign, including earlier events."""
-
-    def __init__(self, database: Database, campaign_id: int, kinds: Collection[EventKind]) -> None:
-        self._database, self._campaign_id = database, campaign_id
-        chosen = (*_HERE, Event.kind.in_(sorted(kinds)))
-        self._query = select(Event.kind, func.max(Event.id)).where(*chosen).group_by(Event.kind)
-        self._horizon = Horizon(database.now)
-        self._latest: dict[EventKind, int] = {}
-
-    def by_kind(self) -> dict[EventKind, int]:
-        """Kinds without events are omitted."""
-        chosen = {"after": self._horizon.number, "campaign": self._campaign_id}
-        with self._database.reading() as connection:
-            last = last_event(connection)
-            rows = connection.execute(self._query, chosen).all()
-        self._latest |= {EventKind(kind): number for kind, number in rows}
-        self._horizon.move(last)
-        return dict(self._latest)
-
-
-_BETWEEN = (
-    select(*COLUMNS)
-    .where(*_HERE, Event.id <= bindparam("last"), Event.kind == bindparam("kind"))
-    .order_by(Event.id)
-)
-
-
-def between(connection: Connection, campaign_id: int, kind: EventKind, after: int, last: int) -> list[EventRecord]:
-    """Those with numbers above ``after``, up to ``last``."""
-    chosen = {"campaign": campaign_id, "kind": kind, "after": after, "last": last}
-    return [EventRecord(*row) for row in connection.execute(_BETWEEN, chosen)]
 
 
 def last_event(connection: Connection) -> int:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, select
 
-from db.look import events
 from db.look.figures.campaign import CampaignFigures, measured
 from db.look.figures.rows import LedgerRows
 from db.machines import Machine
@@ -76,7 +75,7 @@ class History:
 
 
 _EVENTS = (
-    select(*events.COLUMNS)
+    select(Event.at, Event.kind, Event.task_index, Event.detail)
     .where(Event.campaign_id == CAMPAIGN, Event.kind != EventKind.CONFIRMED)
     .order_by(Event.id)
     .limit(MAX_EVENTS)

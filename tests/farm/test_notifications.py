@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from db import Campaign, Ledger
+from db.look.overview.shared import Shared
 from db.states import Outcome
 from jobs.show.hooks import CommandHook, NotDelivered
 from jobs.show.notifications import Notifier
@@ -24,7 +25,7 @@ from tests.support.command_line import Run
 from tests.support.databases import new_ledger
 from tests.support.servers import Server
 
-FIELDS = {"id", "kind", "campaign", "uuid", "problem", "at", "text", "number", "tasks", "tasks_by_state"}
+FIELDS = {"id", "kind", "campaign", "uuid", "problem", "at", "text", "tasks"}
 
 
 @pytest.fixture
@@ -69,8 +70,9 @@ class Told:
 
     def __init__(self, campaign: Campaign, hook: Memory | None = None) -> None:
         self.clock, self.hook, self.said = MovableClock(), hook or Memory(), list[str]()
+        shared = Shared(campaign.reader.overview, now=self.clock.monotonic)
         self._notifier = Notifier(
-            [campaign], self.hook, lambda words, _: self.said.append(words), 900.0, self.clock
+            {campaign: shared}, self.hook, lambda words, _: self.said.append(words), 900.0, self.clock
         )
 
     def after(self, seconds: float) -> list[str]:
@@ -95,7 +97,7 @@ def test_a_command_that_fails_is_told_again_and_again(campaign: Campaign) -> Non
     [document] = told.hook.documents
     assert set(document) == FIELDS
     assert (document["kind"], document["campaign"], document["uuid"]) == ("done", NAME, campaign.uuid)
-    assert document["tasks_by_state"] == {"done": TASKS}
+    assert (document["tasks"]["done"], document["tasks"]["total"]) == (TASKS, TASKS)
     assert told.after(5000) == []
 
 
@@ -115,14 +117,23 @@ def test_stalls_are_told_once_each(campaign: Campaign) -> None:
     assert told.after(900) == ["stalled"]  # once more
 
 
-def test_each_kind_of_event_is_told_once_by_a_process(campaign: Campaign) -> None:
+def test_each_kind_of_warning_is_told_once_by_a_process_while_it_holds(campaign: Campaign) -> None:
     told = Told(campaign)
     late = campaign.worker.lease("a", TASKS, -1.0)
-    for _ in range(3):
-        [lease] = campaign.worker.lease("b", 1, HOUR)
-        campaign.worker.end([lease], Outcome.FAILED, "it breaks")
+
+    def fail() -> None:
+        for _ in range(3):
+            [lease] = campaign.worker.lease("b", 1, HOUR)
+            campaign.worker.end([lease], Outcome.FAILED, "it breaks")
+
+    fail()
     assert told.after(0) == ["set_aside"]
-    assert told.hook.documents[0]["tasks"] == [lease.index]
+    assert "failed by b on host-b" in told.hook.documents[0]["text"]
+    campaign.operator.reopen()
+    assert told.after(20) == []
+    fail()
+    assert told.after(20) == []
+    assert told.after(20) == ["set_aside"]  # anew, a minute after the first
     campaign.operator.reopen()
     finish(campaign, "b")
     first, *others = [delivery(each, forged(each.index)) for each in late]
@@ -132,7 +143,7 @@ def test_each_kind_of_event_is_told_once_by_a_process(campaign: Campaign) -> Non
     assert told.after(20) == []
     assert told.after(50) == ["conflict"]
     [conflict] = told.hook.documents
-    assert (conflict["number"], conflict["tasks"]) == (TASKS - 1, sorted(set(range(TASKS)) - {late[0].index}))
+    assert f"{TASKS} tasks have results that disagree" in conflict["text"]
     Ledger(campaign.database.where).enrol("c", "host-c", "1")
     finish(campaign, "c")
     assert "distrusted" in told.after(20)

@@ -529,21 +529,6 @@ P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
   LEFT OUTER JOIN token ON token.campaign_id = campaign.id AND token.digest = :shown
   WHERE campaign.id = :campaign;
 
--- events.LatestEvents.by_kind
-  SELECT event.kind, max(event.id) AS max_1
-  FROM event
-  WHERE event.id > :after AND event.campaign_id = :campaign AND event.kind IN (:kind)
-  GROUP BY event.kind;
-
--- events.between
-  SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
-  FROM event
-  WHERE event.id > :after AND event.campaign_id = :campaign AND event.id <= :last AND event.kind = :kind
-  ORDER BY event.id;
-
--- events.last_event
-  SELECT max(event.id) AS max_1 FROM event;
-
 -- explanations.of_task
   SELECT task.state, task.work, result.drawn, result.doubt, result.confirmed_by, voter_1.host, worker.id AS worker,
 S   worker.host AS "by", result.accepted
@@ -611,7 +596,7 @@ P   worker.host AS by, result.accepted
 
 -- history.history
   SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign GROUP BY event.kind;
-  SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+  SELECT event.at, event.kind, event.task_index, event.detail
   FROM event
   WHERE event.campaign_id = :campaign AND event.kind != :kind
   ORDER BY event.id
@@ -812,18 +797,18 @@ P UPDATE attempt SET note=:note WHERE false;
   )
   WHERE task.campaign_id = :campaign AND task.state = :state;
 
--- owned.attempts
-  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, attempt.steps, NOW -
-    attempt.granted AS age
-  FROM attempt
-  WHERE (attempt.id IN :attempts);
-
 -- owned.of_deliveries
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted
 S   AS age, worker.voter_id, campaign.secret, result.value, result.attempt_id AS "by"
 P   AS age, worker.voter_id, campaign.secret, result.value, result.attempt_id AS by
   FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN campaign ON campaign.id = attempt.campaign_id
   LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
+  WHERE (attempt.id IN :attempts);
+
+-- owned.shown
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, attempt.steps, NOW -
+    attempt.granted AS age
+  FROM attempt
   WHERE (attempt.id IN :attempts);
 
 -- presence.Names.__init__

@@ -21,8 +21,6 @@ from sqlalchemy import update
 from db import Campaign, Credential, Delivery, Export, Ledger, Promise
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.identity import Identity
-from db.look import events
-from db.look.events import LatestEvents
 from db.look.overview import worker_queries
 from db.schema.models import Worker
 from db.states import Ending, EventKind, Outcome, Role, TaskState
@@ -102,7 +100,6 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(ledger.charge, {digest(token): 0.5}) is None
     assert [record.used for record in call(campaign.operator.tokens)] == [0.5]
     assert call(campaign.operator.revoke) == 1
-    life_of_events(log, campaign)
     call(campaign.reader.seconds)
     call(campaign.reader.standing)
     assert call(campaign.reader.overview).tasks.total == TASKS
@@ -127,15 +124,6 @@ def age_workers(ledger: Ledger) -> None:
     """As if no worker had been seen for two hours."""
     with ledger.database.writing() as connection:
         connection.execute(update(Worker).values(last_seen=Worker.last_seen - 2 * HOUR))
-
-
-def life_of_events(log: StatementLog, campaign: Campaign) -> None:
-    """The last events, and what is told of them."""
-    call, where = log.call, (campaign.database, campaign.campaign_id)
-    latest = call(LatestEvents, *where, [EventKind.CONFLICT])
-    last = call(LatestEvents.by_kind, latest)[EventKind.CONFLICT]
-    with campaign.database.reading() as connection:
-        assert call(events.between, connection, campaign.campaign_id, EventKind.CONFLICT, 0, last)
 
 
 def life_of_leases(log: StatementLog, campaign: Campaign) -> None:

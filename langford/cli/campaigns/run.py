@@ -30,7 +30,14 @@ from langford.cli.options.groups import (
     campaign_options_or_name,
     compute_options,
 )
-from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
+from langford.cli.options.notifying import (
+    NotifyOptions,
+    last_seconds,
+    notified,
+    notify_options,
+    say_notice,
+    watched,
+)
 from langford.cli.output.answer import Asked, nothing_to_count
 from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import Device
@@ -82,7 +89,8 @@ def run(
     stop, hook = StopSignals(), notify.hook()
 
     def completed(campaign: Campaign, speed: Speed | None = None) -> int:
-        with notified([campaign], hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
+        watch = watched([campaign])
+        with notified(watch, hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
                 report = complete(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
             except LangfordError as error:

@@ -22,6 +22,7 @@ from langford.cli.options.notifying import (
     notified,
     notify_options,
     say_notice,
+    watched,
 )
 from langford.cli.output import display
 from langford.cli.output.progress import Terminal
@@ -88,7 +89,7 @@ def keep(
     if keeper is None:
         return
     known = [] if queue.join else [Ledger(queue.address).campaign(name)]
-    with notified(known, hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
+    with notified(watched(known), hook, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
         keeper.run(job.logs / name)
     if as_json:
         display.print_json({"campaign": name, "done": stop.received is None})

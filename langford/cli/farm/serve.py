@@ -164,7 +164,7 @@ def serve(
             replace_file(ready_file, f"{reached.addresses[0]}\n".encode(), READY)
         shared: Mapping[Campaign, Shared[Overview]] = {each: overviews.of(each.name) for each in campaigns}
         with (
-            notified(campaigns, hook, notify.stalled_after, log_lines.line, lambda: LAST_SECONDS),
+            notified(shared, hook, notify.stalled_after, log_lines.line, lambda: LAST_SECONDS),
             reported(shared),
             usage.written(ledger, clients.charges),
         ):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import click
 
 from db import Campaign
+from db.look.overview.records import Overview
+from db.look.overview.shared import Shared
 from jobs.show.hooks import CommandHook
 from jobs.show.notifications import STALLED_SECONDS, Notifier, Say
 from langford.cli.exit_codes import StopSignals
@@ -62,7 +64,7 @@ notify_options = gathered(
 
 @contextmanager
 def notified(
-    campaigns: Sequence[Campaign],
+    overviews: Mapping[Campaign, Shared[Overview]],
     hook: CommandHook | None,
     stalled_after: float,
     say_it: Say,
@@ -79,12 +81,17 @@ def notified(
     if hook is None:
         yield
         return
-    notifier = Notifier(campaigns, hook, say_it, stalled_after)
+    notifier = Notifier(overviews, hook, say_it, stalled_after)
     notifier.start()
     try:
         yield
     finally:
         notifier.stop(patience())
+
+
+def watched(campaigns: Sequence[Campaign]) -> Mapping[Campaign, Shared[Overview]]:
+    """Overviews for :func:`notified`, where nobody else looks at these campaigns."""
+    return {campaign: Shared(campaign.reader.overview) for campaign in campaigns}
 
 
 def say_notice(message: str, campaign: str) -> None:
