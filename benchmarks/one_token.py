@@ -68,10 +68,11 @@ def attacks(token: str, campaign: str, worker: str) -> Iterator[tuple[Flood, int
         "kernels": "k",
         **unknown,
     }
+    first = {**asked, "worker": UNIQUE.decode(), "held": []}
     yield Flood("990 forged results, 0.2 MiB", post("results", forged(990))), 32
     yield Flood("1,000 forged results, 4 MiB", post("results", forged(1_000, "x" * 3_900))), 16
     yield Flood("100,000 held attempts", post("leases", json.dumps({**asked, "held": held}))), 32
-    yield Flood("enrolments", post("workers", json.dumps(identity))), 64
+    yield Flood("enrolments", post("workers", json.dumps({"worker": identity, "lease": first}))), 64
     yield Flood("leases, each returned by the next", post("leases", json.dumps({**asked, "held": []}))), 64
     yield Flood("one forged result", post("results", forged(1))), 64
     yield Flood("wrong tokens", post("leases", "{}", "x" * 43)), 64

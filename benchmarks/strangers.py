@@ -235,7 +235,8 @@ class Worker:
         self._campaign, self.id = campaign, str(uuid.uuid4())
         identity = {"worker": self.id, "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
         more = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
-        self.ask("workers", **identity, **more)
+        lease = {"campaign": campaign, "worker": self.id, "count": 1, "seconds": 60, "held": [], "copies": 0}
+        self.ask("workers", worker={**identity, **more}, lease=lease)  # returned by the next lease
 
     def ask(self, path: str, **fields: Any) -> Any:
         """The answer to a request, which is repeated until there is one."""

@@ -71,7 +71,7 @@ class Turn:
 def worker(url: str, token: str, orders: Connection) -> None:
     """Work whenever there is an order: (start, end, batch, seconds of a task); None: no more."""
     server, me = RemoteServer(url, token).campaign(), Identity.fresh()
-    server.enrol(me)
+    server.enrol(me, 1, 60.0, [])  # returned by the next lease
     orders.send(None)
     while (order := orders.recv()) is not None:
         orders.send(work(server, me.worker_id, *order))

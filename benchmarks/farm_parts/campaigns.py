@@ -47,7 +47,7 @@ def measure_server(table: Table, folder: Path, quick: bool) -> None:
         token = ledger.campaign("large").operator.new_token(Role.WORKER)
     with served(where, "large") as (process, url):
         server, me = RemoteServer(url, token).campaign(), Identity.fresh()
-        server.enrol(me)
+        server.enrol(me, 1, 60.0, [])  # returned by the next lease
         start = time.perf_counter()
         server.lease(me.worker_id, 1000, 60, [])
         claim = time.perf_counter() - start

@@ -53,7 +53,7 @@ def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, b
     """A worker of a server; the seconds of its claims go to ``out``."""
     server = RemoteServer(url, token).campaign()
     me = Identity.fresh()
-    server.enrol(me)
+    server.enrol(me, 1, 60.0, [])  # returned by the next lease
     together(partial(lease_from, server, me), server.deliver, quota, batch, pause, barrier, out)
 
 

@@ -119,7 +119,10 @@ def through_a_server(where: str, campaign: Any, batch: int, tasks: int) -> dict[
         remote = RemoteServer(url, token).campaign() if RemoteServer else RemoteCampaign(url, token)
         while True:
             try:
-                remote.enrol(me)
+                try:
+                    remote.enrol(me, 1, 60.0, [])
+                except TypeError:
+                    remote.enrol(me)  # of the version before
                 break
             except Exception:
                 time.sleep(0.1)

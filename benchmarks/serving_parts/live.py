@@ -82,6 +82,7 @@ class Live:
         self._site, self._seen, self._context = site, seen, context
         self._token, self._number = site.tokens[number % len(site.tokens)], number
         self._id, self._failures = str(uuid.uuid4()), 0
+        self._identity: dict[str, Any] | None = None  # while it has not enrolled
         self._reader: asyncio.StreamReader | None = None
         self._pause, self._look = FIRST_PAUSE_SECONDS, math.inf
 
@@ -90,7 +91,7 @@ class Live:
         self._look = time.monotonic() + self._pause * random.uniform(0.5, 1.0)
         await self._insist("", None)
         identity = {"worker": self._id, "host": f"h{self._number}", "process": "1", "device_kind": "cpu"}
-        await self._insist("workers", {**identity, "kernels": "k", "processes": 1, **EQUIPMENT})
+        self._identity = {**identity, "kernels": "k", "processes": 1, **EQUIPMENT}
         left = random.uniform(0, TASK_SECONDS)  # as in a farm that has run for long
         held: dict[str, Any] | None = None
         while True:
@@ -143,7 +144,10 @@ class Live:
             "held": [],
         }
         lease["copies"] = 0
-        if result is None:
+        if self._identity is not None:
+            answer = await self._insist("workers", {"worker": self._identity, "lease": lease})
+            self._identity = None
+        elif result is None:
             answer = await self._insist("leases", lease)
         else:
             results = {"deliveries": [result], "now": time.time()}

@@ -48,9 +48,11 @@ from db.work import (
     leases,
     owned,
     presence,
+    pruning,
     transitions,
 )
 from db.work.deadlines import Deadlines
+from db.work.pruning import Living
 from db.work.transitions import Claimant
 
 
@@ -84,7 +86,7 @@ class WorkerCampaign:
         self.campaign, self.operator, self.terms = campaign, operator, EVERYTHING
         now = campaign.database.now
         self._deadlines, self._presence = Deadlines(now), presence.Presence(now)
-        self._holdings = Holdings()
+        self._holdings, self._living = Holdings(), Living(now)
 
     def on(self, terms: Terms) -> Self:
         """The same for workers who may have no more than these terms allow."""
@@ -114,10 +116,30 @@ class WorkerCampaign:
         with self.campaign.database.writing() as connection:
             yield Transaction(connection, self.campaign.campaign_id)
 
-    def enrol(self, identity: Identity) -> float | None:
-        """See :meth:`db.Ledger.enrol`; returns what :meth:`pace` returns for its kind of device."""
-        enrolment.enrol(self.campaign.database, self.terms, *identity.enrolment, **identity.machine.equipment)
-        return self.pace(identity.device_kind)
+    @retried
+    def enrol(
+        self, identity: Identity, count: int, seconds: float, held: Collection[int], copies: int = 0
+    ) -> tuple[float | None, list[Lease]]:
+        """Register a worker, unless it is, and lease its first tasks, in one transaction.
+
+        Returns what :meth:`pace` returned for its kind of device within the last minute, and the leases.  Raises
+        TooManyWorkers, and as :meth:`lease`.
+
+        Args:
+            identity: the worker.
+            count, seconds, held, copies: see :meth:`lease`.
+        """
+        asked = identity.worker_id, count, seconds, held, copies
+        idle = self.terms.admit(self._living, self.campaign.database, identity.worker_id)
+        with self._changing_attempts() as transaction:
+            pruning.prune(transaction.connection, idle)
+            equipment = {**identity.machine.equipment, "token": self.terms.digest}
+            enrolment.insert_worker(transaction.connection, *identity.enrolment, **equipment)
+            pace = self._deadlines.pace(transaction, identity.device_kind, self.terms.digest)
+            granted, refusal = self._grant(transaction, *asked)
+        if refusal is not None:
+            raise refusal
+        return pace, granted
 
     def leave(self, worker_id: str, ending: Ending) -> None:
         """Record how the work of a worker ended; raises UnknownWorker or WrongToken.

@@ -38,7 +38,7 @@ def enrol(
     **equipment: Any,
 ) -> None:
     """See :meth:`db.Ledger.enrol`."""
-    idle = terms.idle_workers(database, worker_id)
+    idle = terms.admit(pruning.Living(database.now), database, worker_id)
     with database.writing() as connection:
         pruning.prune(connection, idle)
         insert_worker(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)

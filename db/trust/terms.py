@@ -17,8 +17,9 @@ from db.records import AttemptRecord
 from db.store.database import Database
 from db.store.transaction import Transaction
 from db.trust import holding
-from db.work import pruning, tokens
+from db.work import tokens
 from db.work.deadlines import Deadlines
+from db.work.pruning import Living
 
 SLACK_SECONDS = 3_600.0
 """How much longer than since its grant a result may claim to have been computed: clocks are set."""
@@ -32,7 +33,7 @@ class Terms:
     unheard: Collection[str] | None = ()
     """Digests of the tokens whose workers may have tried to renew in vain; None: anybody may have."""
 
-    def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
+    def admit(self, living: Living, database: Database, worker_id: str) -> Collection[str]:
         """Workers to delete before this one is registered; raises TooManyWorkers."""
         return ()
 
@@ -58,13 +59,8 @@ class TokenTerms(Terms):
     def __init__(self, token: str, unheard: Collection[str] | None = ()) -> None:
         self.digest, self.unheard = tokens.digest(token), unheard
 
-    def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
-        # Not in the transaction that writes: a worker that is refused must not delay others.
-        with database.reading() as connection:
-            if pruning.is_known(connection, worker_id):
-                return ()
-            pruning.require_room(connection, self.digest)
-            return pruning.idle(connection, self.digest)
+    def admit(self, living: Living, database: Database, worker_id: str) -> Collection[str]:
+        return living.admit(database, worker_id, self.digest)
 
     def longest(self, deadlines: Deadlines, transaction: Transaction) -> float:
         return deadlines.warranted(transaction, self.digest)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 from statistics import median_high
+from typing import TypeVar, cast
 
 from sqlalchemy import Connection, case, func, select, update
 
@@ -19,6 +20,7 @@ from db.states import Outcome
 from db.store.transaction import CAMPAIGN, Transaction
 from langford.methods.observed import credible
 
+T = TypeVar("T")
 CLOCK_SECONDS = 60.0
 """Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
 CLOCK_STEP_SECONDS = 1.0
@@ -97,8 +99,8 @@ class Deadlines:
     def __init__(self, now: Callable[[], float]) -> None:
         """``now``: a monotonic clock, in seconds."""
         self._now, self._next_look = now, 0.0
-        # By the digest of a token: until when it is valid, and the seconds.
-        self._longest: dict[str, tuple[float, float]] = {}
+        # By what is asked, the digest of a token first: until when the answer is valid, and the answer.
+        self._known: dict[tuple[str, ...], tuple[float, object]] = {}
 
     def cut(self, connection: Connection) -> None:
         """Shorten leases whose deadlines are later than they last: the clock was ahead and has been set back."""
@@ -108,8 +110,15 @@ class Deadlines:
 
     def warranted(self, transaction: Transaction, token: str) -> float:
         """See :func:`warranted`."""
-        until, longest = self._longest.get(token, (-inf, 0.0))
+        return self._once((token,), lambda: warranted(transaction, token))
+
+    def pace(self, transaction: Transaction, device_kind: str, token: str) -> float | None:
+        """See :func:`pace`."""
+        return self._once((token, device_kind), lambda: pace(transaction, device_kind, token))
+
+    def _once(self, asked: tuple[str, ...], look: Callable[[], T]) -> T:
+        until, known = self._known.get(asked, (-inf, None))
         if self._now() >= until:
-            longest = warranted(transaction, token)
-            self._longest[token] = self._now() + CLOCK_SECONDS, longest
-        return longest
+            known = look()
+            self._known[asked] = self._now() + CLOCK_SECONDS, known
+        return cast(T, known)

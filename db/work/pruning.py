@@ -6,7 +6,8 @@ invented workers.  Workers that open the ledger themselves show no token; they c
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from math import inf
 
 from sqlalchemy import ColumnElement, Connection, String, bindparam, delete, func, or_, select
 
@@ -14,11 +15,14 @@ from db.errors import TooManyWorkers
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Voter, Worker
 from db.states import VoterKind
+from db.store.database import Database
 
 MAX_WORKERS = 4_096
 """Workers of a token that were seen recently, without those that have ended after an attempt."""
 IDLE_SECONDS = 3_600.0
 """Time after which a worker without attempts is deleted; a running worker is seen at least every minute."""
+COUNT_SECONDS = 60.0
+"""Time between two counts of the workers of a token, which read all of them."""
 MAX_AT_ONCE = 100
 """Workers that one enrolment deletes at most."""
 
@@ -42,6 +46,33 @@ _IDLE = (
 )
 
 
+class Living:
+    """How many workers of each token live: counted once a minute, and when there seems to be no room for another.
+
+    Threads may share it.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        """``now``: a monotonic clock, in seconds."""
+        self._now = now
+        # By the digest of a token: until when the count is taken for true, and the count.
+        self._counted: dict[str, tuple[float, int]] = {}
+
+    def admit(self, database: Database, worker_id: str, token: str) -> Collection[str]:
+        """Workers to delete before one of a token (its digest) is registered; raises TooManyWorkers."""
+        until, number = self._counted.get(token, (-inf, 0))
+        forget: Collection[str] = ()
+        if self._now() >= until or number >= MAX_WORKERS:
+            # Not in the transaction that writes: a worker that is refused must not delay others.
+            with database.reading() as connection:
+                if is_known(connection, worker_id):
+                    return ()
+                number, forget = require_room(connection, token), idle(connection, token)
+                until = self._now() + COUNT_SECONDS
+        self._counted[token] = until, number + 1
+        return forget
+
+
 def is_known(connection: Connection, worker_id: str) -> bool:
     """Whether the worker has enrolled."""
     return connection.scalar(_KNOWN, {"worker": worker_id}) is not None
@@ -52,13 +83,15 @@ def idle(connection: Connection, token: str) -> list[str]:
     return list(connection.scalars(_IDLE, {"token": token}))
 
 
-def require_room(connection: Connection, token: str) -> None:
-    """Raises TooManyWorkers."""
-    if connection.execute(_LIVING, {"token": token}).scalar_one() >= MAX_WORKERS:
+def require_room(connection: Connection, token: str) -> int:
+    """How many workers of a token live; raises TooManyWorkers."""
+    number = int(connection.execute(_LIVING, {"token": token}).scalar_one())
+    if number >= MAX_WORKERS:
         raise TooManyWorkers(
             f"this token has {MAX_WORKERS:,} workers that were seen within the last hour: end some of them, or "
             "start this one with another token"
         )
+    return number
 
 
 # Rows are locked by one statement and checked by the next, which sees what was committed in between.

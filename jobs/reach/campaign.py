@@ -32,11 +32,16 @@ class Campaign(Protocol):
     def why(self, task: int | None = None) -> list[str]:
         """What a task waits for; of None: why each worker that is present has none.  Raises BadInput."""
 
-    def enrol(self, identity: Identity) -> float | None:
-        """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown.
+    def enrol(
+        self, identity: Identity, count: int, seconds: float, held: Collection[int], copies: int = 0
+    ) -> tuple[float | None, list[Lease]]:
+        """Register a worker, and lease its first tasks; to register it again changes nothing.
+
+        Returns the seconds per unit of work of the slowest of others like it (None: unknown), and the leases.
 
         Args:
-            identity: the worker, with a UUID that no other has; repeated, this changes nothing.
+            identity: the worker, with a UUID that no other has.
+            count, seconds, held, copies: see :meth:`lease`.
         """
 
     def leave(self, worker_id: str, ending: Ending) -> None:

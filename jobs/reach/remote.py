@@ -83,11 +83,15 @@ class RemoteCampaign:
         except RequestRefused as error:
             raise BadInput(f"the server has no answer: {error}") from error
 
-    def enrol(self, identity: Identity) -> float | None:
+    def enrol(
+        self, identity: Identity, count: int, seconds: float, held: Collection[int], copies: int = 0
+    ) -> tuple[float | None, list[Lease]]:
+        lease = self._lease_request(identity.worker_id, count, seconds, held, copies)
         try:
-            return self._post(wire.ENROL, identity).pace
+            answer = self._post(wire.ENROL, wire.Newcomer(worker=identity, lease=lease))
         except RequestRefused as error:
             raise ServerRefuses(f"this worker cannot enrol: {error}") from error  # it would say the same again
+        return answer.pace, answer.leases
 
     def leave(self, worker_id: str, ending: Ending) -> None:
         self._post(wire.LEAVE, wire.Departure(worker=worker_id, ending=ending))

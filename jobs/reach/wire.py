@@ -53,6 +53,17 @@ class LeaseRequest(Message, frozen=True, kw_only=True):
     copies: Count  # how many tasks at most that others hold, when none is ready
 
 
+class Newcomer(Message, frozen=True, kw_only=True):
+    """A worker that registers, and what it asks for first."""
+
+    worker: Identity
+    lease: LeaseRequest
+
+    def __post_init__(self) -> None:
+        if self.lease.worker != self.worker.worker_id:
+            raise ValueError("lease: another worker asks for it")
+
+
 class Renewal(Message, frozen=True, kw_only=True):
     """Leases that shall last ``seconds`` more."""
 
@@ -94,14 +105,14 @@ class Exchange(Message, frozen=True, kw_only=True):
 # -- answers of the server --------------------------------------------------------------------
 
 
-class Pace(Message, frozen=True, kw_only=True):
-    """Seconds per unit of work of other workers with this kind of device; None: unknown."""
-
-    pace: Real | None
-
-
 class Leases(Message, frozen=True, kw_only=True):
     leases: Annotated[list[Lease], Several]
+
+
+class Enrolled(Leases, frozen=True, kw_only=True):
+    """The first leases of a worker, and seconds per unit of work of others like it; None: unknown."""
+
+    pace: Real | None
 
 
 class Running(Message, frozen=True, kw_only=True):
@@ -171,7 +182,7 @@ class Operation(Generic[Q, A]):
     answer: type[A]
 
 
-ENROL = Operation("/workers", Role.WORKER, Identity, Pace)
+ENROL = Operation("/workers", Role.WORKER, Newcomer, Enrolled)
 LEAVE = Operation("/departures", Role.WORKER, Departure, Done)
 LEASE = Operation("/leases", Role.WORKER, LeaseRequest, Leases)
 RENEW = Operation("/renewals", Role.WORKER, Renewal, Running)

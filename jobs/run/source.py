@@ -293,14 +293,10 @@ class TaskSource:
         self.tally.update(info.standing.tasks_done, info.standing.work_done)
 
     def _fetch(self, count: int, held: Collection[Lease], idle: int) -> list[Lease]:
-        me = self._identity.worker_id
-        if not self._enrolled:
-            slowest = self._campaign.enrol(self._identity)
-            self.recorded = None if slowest is None else Speed(slowest, KnownFrom.RESULTS)
-            self._enrolled = True
         attempts = {lease.attempt for lease in held} | self._outgoing.attempts
+        asked = min(MAX_AT_ONCE, count), self._lease_seconds, attempts, idle
         try:
-            leases = self._exchange(me, min(MAX_AT_ONCE, count), self._lease_seconds, attempts, idle)
+            leases = self._exchange(self._identity.worker_id, *asked) if self._enrolled else self._enrol(*asked)
         except UnknownWorker as error:
             self._console.say(f"{error}, as after a restored backup: this worker enrols again")
             self._enrolled = False
@@ -319,6 +315,14 @@ class TaskSource:
             self._send(at_once=True)
             self._take(self._campaign.info())
             self._idling.failed()
+        return leases
+
+    def _enrol(self, *request: Any) -> list[Lease]:
+        """The first leases; the results that wait are delivered before, so that nobody gets their tasks."""
+        self._send(at_once=True)
+        slowest, leases = self._campaign.enrol(self._identity, *request)
+        self.recorded = None if slowest is None else Speed(slowest, KnownFrom.RESULTS)
+        self._enrolled = True
         return leases
 
     def _exchange(self, *request: Any) -> list[Lease]:

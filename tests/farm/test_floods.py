@@ -123,9 +123,8 @@ async def lease(http: httpx.AsyncClient, campaign: Campaign, token: str) -> http
     worker = str(uuid.uuid4())
     identity = {"worker": worker, "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k", **EQUIPMENT}
     path = f"/campaigns/{campaign.name}"
-    assert (await http.post(f"{path}/workers", json=identity, headers=bearer(token))).status_code == 200
     fields = {"campaign": campaign.uuid, "worker": worker, "count": 1, "seconds": 60, "held": [], "copies": 0}
-    return await http.post(f"{path}/leases", json=fields, headers=bearer(token))
+    return await http.post(f"{path}/workers", json={"worker": identity, "lease": fields}, headers=bearer(token))
 
 
 def while_held(
@@ -228,7 +227,7 @@ def test_large_bodies_of_nothing_are_not_parsed(
 
 @pytest.mark.parametrize(
     ("path", "size"),
-    [("workers", 2**16), ("renewals", 2**19), ("ends", 2**19), ("results", 2**22)],
+    [("workers", 2**22), ("departures", 2**16), ("renewals", 2**19), ("ends", 2**19), ("results", 2**22)],
 )
 def test_each_route_has_its_largest_body(campaigns: tuple[Ledger, list[Campaign]], path: str, size: int) -> None:
     ledger, made = campaigns

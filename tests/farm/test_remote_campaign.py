@@ -357,10 +357,10 @@ def test_a_worker_says_that_its_result_is_in_conflict(farm: Served, worker: Work
 
 
 def test_a_result_goes_along_with_the_request_for_the_next_task(farm: Served, worker: Worker) -> None:
-    """One request a task: no other one between the first lease and the last."""
+    """One request a task: no other one between the first lease, which comes with the enrolment, and the last."""
     for _ in range(3):
         worker.source.deliver(worker.lease(1))
-    assert dict(worker.network.asked) == {NAME: 1, "workers": 1, "leases": 1, "exchanges": 2}
+    assert dict(worker.network.asked) == {NAME: 1, "workers": 1, "exchanges": 2}
     assert farm.campaign.reader.standing().tasks[TaskState.DONE] == 2
     worker.work()
     assert is_done(farm)

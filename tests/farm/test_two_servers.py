@@ -31,10 +31,7 @@ def test_workers_of_two_servers_complete_each_task_once(tmp_path: Path) -> None:
         token = campaign.operator.new_token(Role.WORKER)
         with closing(reached(ledger, token)) as first, closing(reached(same, token)) as second:
             mine, yours = Identity.fresh(), Identity.fresh()
-            first.enrol(mine)
-            second.enrol(yours)
-            held = first.lease(mine.worker_id, 3, HOUR, [])
-            others = second.lease(yours.worker_id, 3, HOUR, [])
+            (_, held), (_, others) = first.enrol(mine, 3, HOUR, []), second.enrol(yours, 3, HOUR, [])
             assert len({lease.index for lease in (*held, *others)}) == 6
             assert second.renew(held, HOUR) == {lease.attempt for lease in held}
             second.deliver(true_deliveries(held))

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from msgspec import structs
 
 from db import Delivery, read_export
 from db.errors import BadExport
@@ -26,8 +27,8 @@ from tests.golden import version_1_1 as before
 from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import COUNT, GOLDEN, TASKS, TRUE, true_deliveries
 
-LATER, NEW = {"renewals": {"computed"}}, "ends"
-"""What requests say since then, and an operation: servers of that version refuse all of 2.0 by its number."""
+LATER, NEW = {"renewals": {"computed"}}, {"ends", "workers"}
+"""What requests say since then, and operations: servers of that version refuse all of 2.0 by its number."""
 
 
 class Recorded(Bridge):
@@ -63,8 +64,7 @@ def work(farm: Served, bridge: Recorded) -> None:
     """Every operation of a worker, until the campaign is done."""
     remote, me = farm.remote(bridge), Identity.fresh([CPU])
     remote.info()
-    remote.enrol(me)
-    given, failed, dead, *held = remote.lease(me.worker_id, 5, 60, [])
+    _, [given, failed, dead, *held] = remote.enrol(me, 5, 60, [])
     remote.renew([given, *held], 60, {held[0].attempt: 3}, {given.attempt: 0.0, held[0].attempt: 2.5})
     remote.end([given], Outcome.PREEMPTED, "SIGTERM", {given.attempt: 0.0})
     remote.end([failed], Outcome.FAILED, "boom", {failed.attempt: 0.5})
@@ -81,12 +81,12 @@ def work(farm: Served, bridge: Recorded) -> None:
 def test_every_message_of_a_worker_is_decoded_by_the_version_before(farm: Served) -> None:
     bridge = Recorded(farm)
     work(farm, bridge)
-    assert {path for path, _, _ in bridge.messages} == {*before.OPERATIONS, NEW, farm.campaign.name}
+    assert {path for path, _, _ in bridge.messages} == {*before.OPERATIONS, *NEW, farm.campaign.name}
     for path, request, answer in bridge.messages:
         if request is None:
             msgspec.convert(answer, before.CampaignInfo)
             continue
-        if path == NEW:
+        if path in NEW:
             continue
         kinds = before.OPERATIONS[path]
         known = {name: value for name, value in request.items() if name not in LATER.get(path, ())}
@@ -133,11 +133,9 @@ def test_a_file_that_says_more_than_its_format_is_refused(farm: Served, tmp_path
 
 def test_a_worker_that_cannot_enrol_ends_with_the_reason(farm: Served, tmp_path: Path) -> None:
     """It would ask in vain for ever."""
-    me = Identity.fresh()
-    bridge = Recorded(farm)
-    bridge.asked = {"process": "a name that is none"}
-    tasks = TaskSource(farm.remote(bridge), me, Outbox(tmp_path / "outbox", me))
+    me = structs.replace(Identity.fresh(), process="a name that is none")
+    tasks = TaskSource(farm.remote(Recorded(farm)), me, Outbox(tmp_path / "outbox", me))
     assert tasks.ready
-    with pytest.raises(ServerRefuses, match=r"cannot enrol: .* refuses a request: process: expected a process as"):
+    with pytest.raises(ServerRefuses, match=r"cannot enrol: .*: worker.process: expected a process as"):
         tasks.lease(1, [])
     tasks.close(Ending.STOPPED)

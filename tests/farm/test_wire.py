@@ -23,11 +23,11 @@ from tests.support.cases import few
 
 UUID = "aaaaaaaa-0000-4000-8000-000000000000"
 SHOWN = {"attempt": 1, "nonce": "n"}
+IDENTITY = {
+    "worker": UUID, "host": "h", "process": "1@2@3", "device_kind": "cpu", "kernels": "k", "cores": 4,
+    "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3,
+}  # fmt: skip
 REQUESTS: dict[str, dict[str, Any]] = {
-    "workers": {
-        "worker": UUID, "host": "h", "process": "1@2@3", "device_kind": "cpu", "kernels": "k", "cores": 4,
-        "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3,
-    },
     "departures": {"worker": UUID, "ending": "finished"},
     "leases": {"campaign": UUID, "worker": "w", "count": 3, "seconds": 60, "held": [1], "copies": 0},
     "renewals": {"attempts": [SHOWN], "seconds": 60.5, "steps": [[1, 2]], "computed": [[1, 2.5]]},
@@ -42,6 +42,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "now": 5.0,
     },
 }  # fmt: skip
+REQUESTS["workers"] = {"worker": IDENTITY, "lease": {**REQUESTS["leases"], "worker": UUID}}
 REQUESTS["exchanges"] = {"results": REQUESTS["results"], "lease": REQUESTS["leases"]}
 WRONG = {
     "text": [None, 7, True, [], {}, "x" * 4_001, "\ud800"],
@@ -82,14 +83,21 @@ MOMENTS = {"now", "began"}
 
 def cases(path: str) -> Iterator[tuple[Any, str]]:
     """(request, the name that its error has)."""
-    right = REQUESTS[path]
     yield from ((value, "object") for value in (None, [], 7, "x"))
+    if path == "workers":
+        yield {"worker": IDENTITY, "lease": REQUESTS["leases"]}, "another worker"
+    yield from cases_within(REQUESTS[path])
+
+
+def cases_within(right: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     if "host" in right:
         yield from (({**right, "worker": wrong}, "worker") for wrong in OWN["campaign"])
     for name, value in right.items():
         if name not in OMITTED:
             yield {other: kept for other, kept in right.items() if other != name}, name
         yield from (({**right, name: wrong}, name) for wrong in wrong_for(name, value))
+        if isinstance(value, dict):
+            yield from (({**right, name: wrong}, field) for wrong, field in cases_within(value))
     for name, value in right.get("deliveries", [{}])[0].items():
         for wrong in wrong_for(name, value):
             yield {**right, "deliveries": [{**right["deliveries"][0], name: wrong}]}, name

@@ -5,13 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import func, insert, select, update
 
 from db import Campaign, Ledger
 from db.errors import TooManyWorkers, UnknownWorker
+from db.identity import Identity
 from db.schema.models import Token, Voter, Worker
 from db.states import Ending, Role
 from db.trust import enrolment
@@ -81,6 +84,33 @@ def test_a_token_has_only_so_many_workers(ledger: Ledger) -> None:
     ledger.leave("w1", Ending.FINISHED, terms_of(TOKEN))
     with pytest.raises(TooManyWorkers):  # otherwise enrolling and leaving would go on for ever
         enrol(ledger, "one more")
+
+
+def test_the_workers_of_a_token_are_counted_again_only_when_it_seems_to_have_no_room(
+    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = Mock(wraps=pruning.require_room)
+    monkeypatch.setattr(pruning, "require_room", count)
+    monkeypatch.setattr(pruning, "COUNT_SECONDS", inf)
+    many = [Identity.fresh() for _ in range(20)]
+    for each in many:
+        with_token(campaign, TOKEN).enrol(each, 1, HOUR, [])
+    assert count.call_count == 1
+    with pytest.raises(TooManyWorkers):
+        with_token(campaign, TOKEN).enrol(Identity.fresh(), 1, HOUR, [])
+    assert count.call_count == 2
+    with_token(campaign, TOKEN).enrol(many[0], 1, HOUR, [])
+
+
+def test_who_enrols_gets_tasks_and_again_when_the_answer_was_lost(ledger: Ledger, campaign: Campaign) -> None:
+    me = Identity.fresh()
+    pace, first = with_token(campaign, TOKEN).enrol(me, 2, HOUR, [])
+    assert (pace, len(first)) == (None, 2)
+    with_token(campaign, TOKEN).deliver(true_deliveries(first[:1], 2.0 * first[0].work))
+    pace, again = with_token(campaign, TOKEN).enrol(me, 2, HOUR, [])
+    assert campaign.worker.renew([*first, *again], HOUR) == {lease.attempt for lease in again}
+    assert (pace, len(workers(ledger))) == (None, 1), "the pace is at most a minute old"
+    assert campaign.worker.pace("cpu") is None, "of workers without a token"
 
 
 def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: Campaign) -> None:
@@ -202,7 +232,9 @@ def test_a_server_says_so_and_when_to_ask_again(ledger: Ledger, campaign: Campai
     fixed = {"host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
     more = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
     for place in range(21):
-        document = {"worker": str(uuid.uuid4()), **fixed, **more}
+        worker = str(uuid.uuid4())
+        asked = {"campaign": campaign.uuid, "worker": worker, "count": 1, "seconds": 60, "held": [], "copies": 0}
+        document = {"worker": {"worker": worker, **fixed, **more}, "lease": asked}
         answer = client.post(f"/campaigns/{NAME}/workers", json=document, headers=headers)
         assert answer.status_code == (200 if place < 20 else 429)
     assert "this token has 20 workers" in answer.json()["error"]

@@ -69,7 +69,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     me = Identity.fresh()
-    call(campaign.worker.enrol, me)
+    call(campaign.worker.end, call(campaign.worker.enrol, me, 1, HOUR, [])[1])
     call(campaign.worker.leave, me.worker_id, Ending.FINISHED)
     call(campaign.operator.expire_the_dead)
     assert call(campaign.reader.info).standing.tasks_done == TASKS

@@ -29,6 +29,14 @@ def lease(workers: WorkerCampaign, request: wire.LeaseRequest) -> wire.Leases:
     return wire.Leases(leases=leases)
 
 
+def enrol(workers: WorkerCampaign, request: wire.Newcomer) -> wire.Enrolled:
+    """Raises AnotherCampaign, TooManyWorkers or TooManyLeases."""
+    asked = request.lease
+    _require_same(workers, asked)
+    pace, leases = workers.enrol(request.worker, asked.count, asked.seconds, asked.held, asked.copies)
+    return wire.Enrolled(pace=pace, leases=leases)
+
+
 def _require_same(workers: WorkerCampaign, request: wire.LeaseRequest) -> None:
     """Raises AnotherCampaign."""
     if request.campaign != workers.campaign.uuid:
@@ -84,7 +92,7 @@ ANSWERED = (
     Answered(wire.EXCHANGE, exchange, bodies.RESULTS, Rank.TASKS),
     Answered(wire.LEASE, lease, bodies.HELD, Rank.TASKS),
     Answered(wire.DELIVER, deliver, bodies.RESULTS, Rank.TASKS),
-    Answered(wire.ENROL, lambda workers, asked: wire.Pace(pace=workers.enrol(asked)), rank=Rank.WORKERS),
+    Answered(wire.ENROL, enrol, bodies.HELD, Rank.WORKERS),
     Answered(wire.LEAVE, lambda workers, asked: workers.leave(asked.worker, asked.ending)),
     Answered(wire.END, end, bodies.ATTEMPTS),
     Answered(wire.RETRY, lambda workers, _: wire.Reopened(reopened=workers.operator.reopen()), rank=Rank.OTHERS),
