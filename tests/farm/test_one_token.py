@@ -434,14 +434,15 @@ def test_the_operator_reads_who_holds_what(farm: Bearers, clock: DatabaseClock) 
     held = farm.lease("liar-one")
     moved = MovableClock()
     facts = NotifiableFacts(farm.campaign, STALLED_SECONDS, moved)
-    assert facts.now(at_once=True) == []
+    assert facts.of(farm.campaign.reader.overview()) == []
     for _ in range(8):
         clock.move(UNKNOWN_SECONDS / 8)
         moved.move(UNKNOWN_SECONDS / 8)
         farm.renew(held)
     assert f"{TASKS} by liar-one on host-liar-one, token 1 'liar'" in farm.campaign.reader.holders_in_words()
-    [stalled] = facts.now(at_once=True)
+    [stalled] = facts.of(farm.campaign.reader.overview())
     assert stalled.kind == "stalled"
+    assert "liar-one on host-liar-one" in stalled.text
 
 
 @pytest.mark.parametrize(("scheme", "status"), [("Bearer", 200), ("bearer", 200), ("BEARER", 200), ("Basic", 401)])
