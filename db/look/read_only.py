@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, Select
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.types import NullType
 
 from db.errors import LedgerError
 from db.schema.models import Base
@@ -48,8 +47,6 @@ class QueryResult:
 
     columns: tuple[str, ...]
     rows: Iterator[tuple[object, ...]]
-    # Of columns whose type is known: datetime for texts that are times in ISO 8601
-    types: Mapping[str, type] = field(default_factory=dict)
 
 
 @contextmanager
@@ -64,13 +61,7 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
 def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float) -> Iterator[QueryResult]:
     """As :func:`ask_sql`, with a query of this program."""
     with answering(database, seconds, own=True) as connection:
-        answer = _answer(_streaming(connection).execute(query), seconds)
-        yield replace(answer, types=_types(query))
-
-
-def _types(query: Select[*tuple[Any, ...]]) -> dict[str, type]:
-    columns = query.selected_columns.items()
-    return {name: each.type.python_type for name, each in columns if not isinstance(each.type, NullType)}
+        yield _answer(_streaming(connection).execute(query), seconds)
 
 
 def _streaming(connection: Connection) -> Connection:

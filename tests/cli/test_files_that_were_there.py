@@ -38,7 +38,6 @@ FURTHER = {
     "ledger copy TARGET": "ledger copy langford.db {}",
     "query --out (table)": "query task_overview --format table --out {}",
     "query --out (JSON)": "query task_overview --json --out {}",
-    "query --out (Parquet)": "query task_overview --format parquet --out {}",
     "table --out (b-file)": "table skolem 4 --out {}.txt",
 }
 """The same options in other formats, and paths that are no paths to click."""

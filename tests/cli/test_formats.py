@@ -5,20 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
-import click
-import pyarrow.parquet
 import pytest
 
 from langford.cli.output.formats import FORMATS
 from langford.cli.output.tables import Sheet
-from langford.errors import BadInput, NotInstalled
-from langford.version import install
+from langford.errors import BadInput
 
 COUNT = 2**80 + 1
 COLUMNS = ("name", "value", "small", "share", "when")
@@ -34,9 +30,8 @@ def made(
     columns: Sequence[str] = COLUMNS,
     rows: Sequence[Sequence[object]] = ROWS,
     on_terminal: bool = False,
-    **types: type,
 ) -> bytes:
-    return b"".join(FORMATS[form](Sheet(columns, iter(rows), types, on_terminal)))
+    return b"".join(FORMATS[form](Sheet(columns, iter(rows), on_terminal)))
 
 
 def test_csv_keeps_every_digit() -> None:
@@ -73,26 +68,6 @@ def test_no_format_loses_a_column(form: str) -> None:
         made(form, columns, rows)
 
 
-def test_parquet_keeps_every_digit_as_text() -> None:
-    rows = pyarrow.parquet.read_table(io.BytesIO(made("parquet"))).to_pylist()
-    assert [row["value"] for row in rows] == [str(COUNT)] * 3
-    assert [row["small"] for row in rows] == ["7", "-7", str(2**53 + 1)]
-    assert [row["share"] for row in rows] == [0.1, 1e300, None]
-
-
-@pytest.mark.parametrize("rows", [[], [(None,) * 5]])
-def test_an_empty_column_of_parquet_has_its_type(rows: list[tuple[object, ...]]) -> None:
-    columns, types = ("a", "b", "c", "d", "e"), {"a": int, "b": float, "c": str, "d": datetime}
-    schema = pyarrow.parquet.read_schema(io.BytesIO(made("parquet", columns, rows, **types)))
-    assert list(map(str, schema.types)) == ["int64", "double", "string", "timestamp[us, tz=UTC]", "string"]
-
-
-def test_values_of_parquet_have_their_own_type() -> None:
-    """A total of Postgres may be a decimal number where whole numbers were added."""
-    schema = pyarrow.parquet.read_schema(io.BytesIO(made("parquet", ("a",), [(Decimal(COUNT),)], a=int)))
-    assert list(map(str, schema.types)) == ["string"]
-
-
 def test_a_table_shows_no_letter_that_acts() -> None:
     shown = made("table").decode()
     assert "\x1b" not in shown
@@ -109,17 +84,9 @@ def test_no_rows_are_no_error(form: str) -> None:
         assert json.loads(content) == []
 
 
-def test_parquet_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NotInstalled, match=re.escape(install("parquet"))):
-        made("parquet")
-
-
 def test_a_terminal_gets_what_it_can_show() -> None:
     assert b"\x1b" in made("csv")
     assert b"\x1b" not in made("csv", on_terminal=True)
-    with pytest.raises(click.UsageError, match="not readable on a terminal: give --out FILE"):
-        made("parquet", on_terminal=True)
 
 
 def test_a_narrow_terminal_loses_whole_columns(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import shutil
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser
@@ -19,7 +16,6 @@ from sqlalchemy import text
 
 from db.look.questions import QUESTIONS
 from langford.cli.main import cli
-from langford.errors import NotInstalled
 from langford.version import install
 from tests.support.browsers import browser, tab
 from tests.support.campaigns import (
@@ -38,23 +34,6 @@ from tests.support.databases import new_ledger
 
 __all__ = ["browser"]
 EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
-TIMES = [
-    "granted",
-    "began",
-    "ended",
-    "deadline",
-    "started",
-    "last_seen",
-    "distrusted",
-    "minute",
-    "first",
-    "last",
-    "accepted_at",
-    "other_at",
-    "other_distrusted",
-    "last_ended",
-    "at",
-]
 HEAD = {"campaign": NAME, "problem": "langford-7", "count": str(COUNT), "agrees": True, "pending": None}
 
 
@@ -244,30 +223,8 @@ def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
     assert [json.loads(line) for line in call(*tasks, "--format", "jsonl").stdout.splitlines()] == rows
     table = list(csv.DictReader(call(*tasks, "--format", "csv").stdout.splitlines()))
     assert [row["value"] for row in table] == [row["value"] for row in rows]
-    done = langford(*tasks, "--format", "parquet", "--out", "tasks.parquet")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert (folder / "tasks.parquet").read_bytes().startswith(b"PAR1")
     shown = langford("query", "task_overview", "--worker", "host-a", "--since", "1h", "--limit", "3").stdout
     assert shown.count("host-a") == 3
-
-
-@pytest.mark.parametrize("question", list(QUESTIONS))
-def test_times_in_parquet_are_timestamps(folder: Path, question: str) -> None:
-    rows = json.loads(call("query", question, "--json").stdout)
-    assert call("query", question, "--format", "parquet", "--out", "rows.parquet").exit_code == 0
-    table = pyarrow.parquet.read_table("rows.parquet")
-    times = [field.name for field in table.schema if field.type == pyarrow.timestamp("us", tz="UTC")]
-    assert times == [name for name in table.column_names if name in TIMES]
-    assert times
-    assert not [field.name for field in table.schema if pyarrow.types.is_null(field.type)]
-    for name in times:
-        instants = [row[name] and datetime.fromisoformat(row[name]) for row in rows]
-        assert table[name].to_pylist() == instants
-    assert not [name for row in rows for name, value in row.items() if name not in times and is_time(value)]
-
-
-def is_time(value: object) -> bool:
-    return bool(re.match(r"\d{4}-\d\d-\d\dT", str(value)))
 
 
 def test_sql_of_people_is_answered(folder: Path) -> None:
@@ -275,12 +232,6 @@ def test_sql_of_people_is_answered(folder: Path) -> None:
     [row] = json.loads(call("query", "--sql", asked, "--json").stdout)
     assert (row["host"], row["tasks"]) == ("host-a", TASKS)
     assert row["total"] == str(sum(result.value for result in TRUE))
-
-
-def test_a_format_that_cannot_be_written_is_refused_before_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    done = call("query", "throughput", "--format", "parquet", "--out", "rows.parquet", "--ledger", "absent.db")
-    assert isinstance(done.exception, NotInstalled)
 
 
 def test_a_question_that_would_change_something_exits_2(folder: Path, langford: Run) -> None:

@@ -1,4 +1,4 @@
-"""Rows as text or bytes, and their output: for people as a table or expanded, for programs as CSV, JSON or Parquet.
+"""Rows as text or bytes, and their output: for people as a table or expanded, for programs as CSV or JSON.
 
 No number loses a digit: integers beyond 2^53, which readers of JSON round, and exact decimal numbers are text.
 Infinities, which JSON lacks, are null there.
@@ -14,7 +14,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
@@ -22,10 +21,9 @@ import click
 
 from langford.cli.output.display import say
 from langford.cli.output.tables import Row, Sheet, aligned, batched, exact, expanded
-from langford.errors import BadInput, NotInstalled
+from langford.errors import BadInput
 from langford.machine.durable import replace_file
-from langford.machine.outputs import OutputForm, mark, marked, require_replaceable
-from langford.version import install
+from langford.machine.outputs import OutputForm, require_replaceable
 from langford.words import plain
 
 WITH_COLUMNS = "a table with these columns"
@@ -63,47 +61,17 @@ def json_array(sheet: Sheet) -> Iterator[bytes]:
     yield b"[]\n" if separator == "[\n  " else b"\n]\n"
 
 
-def parquet(sheet: Sheet) -> Iterator[bytes]:
-    """One Parquet file; raises BadInput, and what :func:`require` raises.
-
-    Texts in ISO 8601 are timestamps in a column of times.  Other columns have the type of their values; those
-    without any value have the type that is known of them, else they are text.
-    """
-    _require_own_names(sheet.columns)
-    require("parquet", sheet.on_terminal)
-    import pyarrow
-    from pyarrow.parquet import write_table
-
-    by_column: list[list[object]] = [[] for _ in sheet.columns]
-    for row in sheet.rows:
-        for values, value in zip(by_column, row, strict=True):
-            values.append(exact(value))
-    types = {datetime: pyarrow.timestamp("us", tz="UTC"), int: pyarrow.int64(), float: pyarrow.float64()}
-    arrays = {}
-    for name, values in zip(sheet.columns, by_column, strict=True):
-        known = sheet.types.get(name, str)
-        found = list(map(_instant, values)) if known is datetime else _of_one_type(values)
-        is_declared = known is datetime or all(value is None for value in found)
-        arrays[name] = pyarrow.array(found, types.get(known, pyarrow.string()) if is_declared else None)
-    content = io.BytesIO()
-    write_table(pyarrow.table(arrays).replace_schema_metadata({"origin": mark("query")}), content)
-    yield content.getvalue()
-
-
 FORMATS: Mapping[str, Callable[[Sheet], Iterator[bytes]]] = {
     "table": aligned,
     "expanded": expanded,
     "csv": comma_separated,
     "json": json_array,
     "jsonl": json_lines,
-    "parquet": parquet,
 }
 
 
 def form_of(name: str, columns: Sequence[str]) -> OutputForm:
     """The form of a file with these columns, in the format of this name: it begins with them."""
-    if name == "parquet":
-        return marked(WITH_COLUMNS, "query")
     [heading] = comma_separated(Sheet(columns, ()))
     first = re.escape(json.dumps(columns[0]).encode())
     patterns = {
@@ -114,18 +82,6 @@ def form_of(name: str, columns: Sequence[str]) -> OutputForm:
         "jsonl": rb"\{" + first + b": ",
     }
     return OutputForm(WITH_COLUMNS, patterns[name])
-
-
-def require(form: str, on_terminal: bool) -> None:
-    """Raises NotInstalled, or UsageError on a terminal, if this format cannot be written."""
-    if form != "parquet":
-        return
-    if on_terminal:
-        raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
-    try:
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
 
 
 def chosen_format(form: str | None, as_json: bool) -> str | None:
@@ -182,14 +138,3 @@ def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     return value
-
-
-def _instant(text: object) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(str(text))
-
-
-def _of_one_type(values: list[object]) -> list[object]:
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int, float} or len(kinds) <= 1:
-        return values
-    return [None if value is None else str(value) for value in values]

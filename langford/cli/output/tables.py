@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice, repeat
 from tempfile import TemporaryFile
@@ -37,7 +37,6 @@ class Sheet:
 
     columns: Sequence[str]
     rows: Iterable[Row]
-    types: Mapping[str, type] = field(default_factory=dict)  # of columns, where they are known
     on_terminal: bool = False  # whether people see them there
 
 

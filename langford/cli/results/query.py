@@ -42,7 +42,7 @@ Examples:
   langford query worker_overview --campaign langford-28-polyphase-16 --since 12h
   langford query lost_time --state preempted --format csv
   langford query task_overview --limit 1 --format expanded
-  langford query task_overview --format parquet --out tasks.parquet
+  langford query task_overview --format csv --out tasks.csv
   langford query --sql "SELECT host, count(*) FROM worker_overview GROUP BY host"
 
 Without VIEW, the views are listed.  Partial results and counts are decimal text in every
@@ -82,12 +82,11 @@ def query(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Query a ledger: views, or SQL that only reads; as a table, CSV, JSON or Parquet."""
+    """Query a ledger: views, or SQL that only reads; as a table, CSV or JSON."""
     chosen = formats.chosen_format(form, as_json) or "table"
     if sql is not None and (question is not None or filters != Filters()):
         raise click.UsageError("--sql is a query of its own: leave the name and the filters out")
     on_terminal = is_terminal(out)
-    formats.require(chosen, on_terminal)  # before a query that may take long
     if question is None and sql is None:
         if filters != Filters():
             raise click.UsageError(f"name a view: {', '.join(QUESTIONS)}")
@@ -99,7 +98,7 @@ def query(
         Database(address) as database,
         _asked(database, question, sql, filters, seconds, chosen == "table") as answer,
     ):
-        sheet = Sheet(answer.columns, answer.rows, answer.types, on_terminal)
+        sheet = Sheet(answer.columns, answer.rows, on_terminal)
         formats.write(formats.FORMATS[chosen](sheet), out, formats.form_of(chosen, sheet.columns))
 
 
