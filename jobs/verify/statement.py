@@ -53,8 +53,8 @@ class Statement:
             f"Outcome: {document['outcome']}.",
             *(f"  task {task['task']}: {_values(task)}: {task['verdict']}" for task in document["tasks"]),
             f"What it proves: {coverage['proof']}.",
-            *(f"Checked without recomputing: {check}." for check in document["checks"]),
-            # Statements of earlier versions say nothing of it.
+            # Of earlier versions: the first only some say, the second some do not.
+            *(f"Checked without recomputing: {check}." for check in document.get("checks", ())),
             *([f"Replication: {document['promise']}."] if "promise" in document else []),
             f"Not verified: {document['not_verified']}.",
             "The stored results of these tasks came from:",
@@ -113,14 +113,12 @@ def statement_of(
     coverage: Coverage,
     how: str,
     device: Device,
-    checks: Sequence[str],
     counted_sources: Mapping[str, int],
     promise: Promise | None,
 ) -> Statement:
     """The statement about a verification by this user, here and now.
 
     Args:
-        checks: what was checked without recomputing, in words.
         counted_sources: how many of the compared results come from each source.
         promise: of the campaign, after the verification; None: none is recorded.
     """
@@ -170,7 +168,6 @@ def statement_of(
                 "words": coverage.words,
                 "proof": coverage.proof,
             },
-            "checks": list(checks),
             **promise_document(promise),
             "not_verified": f"the other {left} tasks" if left else "no task: all were recomputed",
             "sources": dict(counted_sources),

@@ -6,10 +6,8 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from db import Campaign, Export
-from db.errors import Unreplicated
+from db import Campaign
 from db.identity import Identity
-from jobs.verify.agreement import agreement, recomputing
 from jobs.verify.recomputation import (
     Comparison,
     Coverage,
@@ -24,7 +22,6 @@ from jobs.verify.statement import Statement, statement_of
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete, LangfordError
 from langford.methods import method_hash
-from langford.words import several
 
 DEFAULT_SAMPLE = "3"
 
@@ -49,17 +46,15 @@ class Conclusion:
     comparisons: Sequence[Comparison]
     decided: Sequence[int]  # the tasks that waited, and whose result is now what was recomputed
     stale: int  # how many of the compared results come from other kernels than those of this program
-    # Why a complete campaign has no count; None: it has one, or none was asked for
-    pending: Unreplicated | None
 
     @property
     def error(self) -> LangfordError | None:
-        """Why the verification failed: Incomplete, CheckFailed or Unreplicated; None when all values agree."""
+        """Why the verification failed: Incomplete or CheckFailed; None when all values agree."""
         if all(comparison.stored is None for comparison in self.comparisons):
             return Incomplete("nothing was verified: none of these tasks has a result yet; run them first")
         wrong = [comparison.index for comparison in self.comparisons if comparison.verdict == "differs"]
         if not wrong:
-            return self.pending
+            return None
         listed = " ".join(map(str, wrong))
         differs = f"{self.campaign}: the stored value of task {listed} differs from the recomputed one"
         if set(wrong) <= set(self.decided):
@@ -132,27 +127,22 @@ class Verification:
             self._export, self._recomputation, self.tasks, lambda index, share: progress(float(work[index]) * share)
         )
 
-    def conclude(self, comparisons: Sequence[Comparison], all_checks: bool, unconfirmed: bool) -> Conclusion:
+    def conclude(self, comparisons: Sequence[Comparison]) -> Conclusion:
         """Let the recomputed values decide about results that wait, and state what was found.
 
         Args:
             comparisons: of :meth:`compare`.
-            all_checks: check all stored results too, and the count of a complete campaign.
-            unconfirmed: see :meth:`db.campaign.reader.ReaderCampaign.merged`.
-
-        Raises CheckFailed, ConflictingResults or UntrustedResults when the checks of all results fail.
         """
         campaign, key = self.campaign, self.campaign.key
         decided = decide(campaign, comparisons, self._device)
-        checks, pending = _checked(campaign, campaign.reader.export(), unconfirmed) if all_checks else ([], None)
         compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
         coverage = Coverage(len(compared), len(self._done), campaign.tasks, self.share, self._seed, self._waited)
         stored = [each for each in self._export.results if each.result.index in compared]
         statement = statement_of(
-            campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks,
+            campaign.name, key, comparisons, coverage, self._recomputation.words, self._device,
             sources(stored), campaign.reader.promise(),
         )  # fmt: skip
-        return Conclusion(campaign.name, statement, comparisons, decided, stale(stored, key.method), pending)
+        return Conclusion(campaign.name, statement, comparisons, decided, stale(stored, key.method))
 
 
 def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device) -> list[int]:
@@ -175,46 +165,3 @@ def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device
     return campaign.operator.judge(
         evaluations, me.worker_id, me.host, me.process, me.device_kind, method_hash(campaign.key.method)
     )
-
-
-def check_all(campaign: Campaign, export: Export) -> list[str]:
-    """Check every stored result without recomputing it; returns the checks that passed, in words.
-
-    Args:
-        campaign: of a ledger.
-        export: its results.
-
-    Raises CheckFailed, ConflictingResults or UntrustedResults.
-    """
-    expectations = [campaign.plan.expectation(evaluation.result.index) for evaluation in export.results]
-    for evaluation, expectation in zip(export.results, expectations, strict=True):
-        expectation.check(evaluation.result)
-    campaign.reader.results(unconfirmed=True)
-    replication = campaign.reader.replication()
-    checked = "residue, zero bits and bounds"
-    if not any(expectation.zero_bits for expectation in expectations):
-        checked = "residue and bounds (there are no zero bits to check)"
-    return [
-        f"{checked} of all {len(export.results):,} stored results",
-        "no conflict, and no result that rests on a distrusted worker alone",
-        *([replication.words] if replication.drawn else []),
-    ]
-
-
-def _checked(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[list[str], Unreplicated | None]:
-    """Returns the checks in words, and why a complete campaign has no count.  Raises as :func:`check_all`."""
-    checks = check_all(campaign, export)
-    left = campaign.tasks - len(export.results)
-    if left:
-        return [*checks, f"no count yet: {several(left, 'task')} without a result"], None
-    try:
-        count = campaign.reader.merged(unconfirmed)
-    except Unreplicated as error:
-        return [*checks, "no count: the promised share is not replicated"], error
-    comparison = agreement(campaign.problem, count.published)
-    if comparison.agrees is False:
-        raise CheckFailed(
-            f"{campaign.problem} = {count.published:,} is wrong ({comparison.words}), so at least one task is: "
-            f"find it with {recomputing(campaign.name)}"
-        )
-    return [*checks, *count.checks, f"{campaign.problem} = {count.published:,} {comparison.words}"], None

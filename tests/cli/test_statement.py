@@ -17,7 +17,7 @@ COVERAGE = Coverage(2, 4, 5, 0.5, 7)
 
 
 def stated(*comparisons: Comparison, coverage: Coverage = COVERAGE, promise: Promise | None = None) -> Statement:
-    return statement_of("eight", PLAN, comparisons, coverage, "another kernel", CPU, [], {}, promise)
+    return statement_of("eight", PLAN, comparisons, coverage, "another kernel", CPU, {}, promise)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,11 @@ def test_the_numbers_say_what_the_sample_proves() -> None:
     assert stated(coverage=Coverage(2, 4, 4, 0.5, None)).document["coverage"]["finds_one_wrong"] is None
     assert stated().document["not_verified"] == "the other 3 tasks"
     assert stated(coverage=Coverage(4, 4, 4, 1.0, 7)).document["not_verified"] == "no task: all were recomputed"
+
+
+def test_what_a_statement_of_1_x_says_of_all_results_is_read() -> None:
+    statement = Statement({**stated().document, "checks": ["residue and bounds of all 4 stored results"]})
+    assert "\nChecked without recomputing: residue and bounds of all 4 stored results.\n" in statement.words
 
 
 def test_a_share_that_is_not_all_is_not_called_all() -> None:

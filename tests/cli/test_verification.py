@@ -28,12 +28,12 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
         yield new_campaign(ledger)
 
 
-def verify(campaign: Campaign, selection: Selection, all_checks: bool = False) -> Conclusion:
+def verify(campaign: Campaign, selection: Selection) -> Conclusion:
     verification = Verification(campaign, selection, None, CPU)
     work: list[float] = []
     comparisons = list(verification.compare(work.append))
     assert sum(work) == pytest.approx(verification.work)
-    return verification.conclude(comparisons, all_checks, unconfirmed=False)
+    return verification.conclude(comparisons)
 
 
 def test_named_tasks_and_samples_are_verified(campaign: Campaign) -> None:
@@ -46,9 +46,7 @@ def test_named_tasks_and_samples_are_verified(campaign: Campaign) -> None:
     first, again = (Verification(campaign, sample, None, CPU).tasks for _ in range(2))
     assert first == again
     assert len(first) == 2
-    whole = verify(campaign, Selection(sample="100%"), all_checks=True)
-    assert len(whole.comparisons) == TASKS
-    assert any("L(2,7) = 26" in check for check in whole.statement.document["checks"])
+    assert len(verify(campaign, Selection(sample="100%")).comparisons) == TASKS
 
 
 def test_the_work_of_a_verification_is_that_of_tasks_with_a_result(campaign: Campaign) -> None:
@@ -72,12 +70,12 @@ def test_a_different_value_is_an_error_that_says_what_to_do(campaign: Campaign) 
     finish(campaign, "a")
     verification = Verification(campaign, Selection(named=[2]), None, CPU)
     good = list(verification.compare(lambda work: None))
-    outcome = verification.conclude([Comparison(2, 5, 6, evaluation=good[0].evaluation)], False, False)
+    outcome = verification.conclude([Comparison(2, 5, 6, evaluation=good[0].evaluation)])
     assert isinstance(outcome.error, CheckFailed)
     assert f"`langford recheck {NAME} 2`" in str(outcome.error)
-    settled = Conclusion(NAME, outcome.statement, outcome.comparisons, [2], 0, None)
+    settled = Conclusion(NAME, outcome.statement, outcome.comparisons, [2], 0)
     assert "waited for a decision" in str(settled.error)
-    nothing = Conclusion(NAME, outcome.statement, [Comparison(2, None, None)], [], 0, None)
+    nothing = Conclusion(NAME, outcome.statement, [Comparison(2, None, None)], [], 0)
     assert isinstance(nothing.error, Incomplete)
 
 
@@ -127,8 +125,8 @@ def test_congruences_are_of_circles_and_stand_alone(campaign: Campaign, tmp_path
     finish(campaign, "a")
     row = langford("verify", NAME, "--congruences")
     assert (row.returncode, f"`langford confirm {NAME}`" in row.stderr) == (2, True)
-    for more in (["3"], ["--sample", "2"], ["--all-checks"], ["--statement", "s.txt"], ["--dry-run"]):
+    for more in (["3"], ["--sample", "2"], ["--statement", "s.txt"], ["--dry-run"]):
         both = langford("verify", NAME, *more, "--congruences")
         assert (both.returncode, "give it alone" in both.stderr) == (2, True)
     nothing = langford("verify", NAME, "--unconfirmed")
-    assert "--unconfirmed belongs to --all-checks and --congruences" in nothing.stderr
+    assert "--unconfirmed belongs to --congruences" in nothing.stderr

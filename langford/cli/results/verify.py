@@ -62,12 +62,11 @@ Examples:
   langford verify 19 --sample 5%
   langford verify langford-19-polyphase-12 3 17 --device cuda
   langford verify langford-31-shifted2-16 --sample 5% --dry-run
-  langford verify langford-19-polyphase-12 --sample 100% --all-checks \\
-      --statement checked.txt --sign ~/.ssh/id_ed25519
+  langford verify langford-19-polyphase-12 --sample 100% --statement checked.txt --sign ~/.ssh/id_ed25519
   langford verify --check checked.txt --allowed-signers signers
   langford verify starter-18-necklace-10 --congruences
 
-Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, or with --all-checks the
+Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, or with --congruences the
 promised replication (--replicate) is incomplete, 4 a value differs."""
 )
 @click.argument("name", required=False)
@@ -101,7 +100,6 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
     metavar="cpu|cuda|cuda:K|host",
     help="Where to recompute; host: the GPU's kernel, compiled for this processor with g++ (slow).",
 )
-@click.option("--all-checks", is_flag=True, help="Also check all stored results, and the count if there is one.")
 @click.option(
     "--congruences",
     is_flag=True,
@@ -110,7 +108,7 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
 @click.option(
     "--unconfirmed",
     is_flag=True,
-    help="With --all-checks or --congruences: count even if the promised replication (--replicate) is incomplete.",
+    help="With --congruences: count even if the promised replication (--replicate) is incomplete.",
 )
 @click.option(
     "--statement",
@@ -135,7 +133,6 @@ def verify(
     selection: Selection,
     method_name: str | None,
     where: str,
-    all_checks: bool,
     congruences: bool,
     unconfirmed: bool,
     statement: Path | None,
@@ -161,14 +158,14 @@ def verify(
     if name is None:
         raise click.UsageError("name a campaign: langford verify NAME (see `langford status`)")
     if congruences:
-        if selection != selected((), False, None, None) or all_checks or statement is not None or dry_run:
+        if selection != selected((), False, None, None) or statement is not None or dry_run:
             raise click.UsageError("--congruences recomputes nothing and writes no statement: give it alone")
         with Ledger(address) as ledger:
             found = congruent(campaign_meant(name.split(), ledger), unconfirmed)
         display.outcome(found.words, found.document(), as_json)
         return
-    if unconfirmed and not all_checks:
-        raise click.UsageError("--unconfirmed belongs to --all-checks and --congruences, which count")
+    if unconfirmed:
+        raise click.UsageError("--unconfirmed belongs to --congruences, which counts")
     if key is not None and statement is None:
         raise click.UsageError("--sign signs the statement: give --statement FILE too")
     if allowed is not None:
@@ -194,7 +191,7 @@ def verify(
             return
         cost.say()
         comparisons = _compare(verification, quiet=as_json)
-        outcome = verification.conclude(comparisons, all_checks, unconfirmed)
+        outcome = verification.conclude(comparisons)
     if as_json:
         display.print_json(outcome.statement.document)
     else:
@@ -250,8 +247,6 @@ def _print_outcome(outcome: Conclusion) -> None:
     show(f"compared  {stated['coverage']['words']}")
     show(f"how       {stated['how']}")
     show(f"promise   {stated['promise']}")
-    for check in stated["checks"]:
-        show(f"checked   {check}")
     if outcome.stale:
         print(f"note      {outcome.stale} of the stored results come from other kernels than this program's")
     print(f"proves    {stated['coverage']['proof']}")
