@@ -26,7 +26,7 @@ from db import Campaign, Delivery, Lease, Ledger
 from db.look import questions
 from db.look.figures.campaign import CampaignFigures
 from db.look.overview import shared
-from db.look.questions import QUESTIONS, Filters
+from db.look.questions import QUESTIONS
 from db.schema.models import Attempt, Result, Witness
 from db.states import COMPLAINTS, LOST, Outcome, Role
 from jobs.farm.api import server
@@ -156,7 +156,7 @@ def reference(story: Story) -> tuple[list[Cut], Counter[str]]:
 
 
 def answer(ledger: Ledger, question: str) -> list[dict[str, Any]]:
-    with questions.ask(ledger.database, QUESTIONS[question], Filters(campaign=NAME)) as rows:
+    with questions.ask(ledger.database, QUESTIONS[question], NAME) as rows:
         return [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import make_url, text
 
 from db import Ledger
 from db.errors import ConnectionLost, LedgerError, LedgerUnusable
-from db.look.questions import QUESTIONS, Filters, ask
+from db.look.questions import QUESTIONS, ask
 from db.schema import creation
 from db.states import Outcome, Role
 from db.store.connections import SETTINGS
@@ -158,7 +158,7 @@ def test_settings_of_a_role_change_nothing(address: str) -> None:
             with ledger.database.reading() as connection:
                 shown = {name: connection.scalar(text(f"SHOW {name}")) for name in names}
                 moments = connection.execute(text("SELECT granted, ended FROM attempt ORDER BY id")).all()
-            with ask(ledger.database, QUESTIONS["task_overview"], Filters()) as answer:
+            with ask(ledger.database, QUESTIONS["task_overview"]) as answer:
                 seen.append((shown, moments, list(answer.rows), campaign.created))
     assert seen[0] == seen[1]
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, make_url, text
 
 from db import Database, Ledger
 from db.errors import LedgerReadOnly, WrongToken
-from db.look.questions import QUESTIONS, Filters, ask
+from db.look.questions import QUESTIONS, ask
 from db.look.read_only import BadQuery, ask_sql
 from db.schema.views import HIDDEN, granted
 from db.states import Role
@@ -94,7 +94,7 @@ def test_a_role_that_only_reads_needs_no_secret(langford: Run, tmp_path: Path) -
         assert not [secret for secret in secrets if secret.encode() in (tmp_path / file).read_bytes()]
     with Database(reading) as database:
         for name, question in QUESTIONS.items():
-            with ask(database, question, Filters()) as answer:
+            with ask(database, question) as answer:
                 told = repr(list(answer.rows))
             assert not [secret for secret in secrets if secret in told], name
         with ask_sql(database, "SELECT id, role, label FROM token") as answer:
