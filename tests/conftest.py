@@ -44,7 +44,7 @@ OPEN_MPI = {
 """What Open MPI, of version 4 and of later ones, needs from root, and for more ranks than cores."""
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
-WAITING_PROCESSES = 2
+WAITING_PROCESSES = 1
 """Test processes more than there are cores."""
 ORDER = {"test_soak.py": 0, "cluster": 1, "system": 2, "farm": 3, "cli": 4}
 """A test that takes a minute, and the rooms whose tests wait for other processes, the longest waits first."""
@@ -150,9 +150,8 @@ def langford(tmp_path: Path) -> Run:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures of reports are empty: they take a second, and the test does not read them."""
-    figure = import_module("matplotlib.figure").Figure
-    monkeypatch.setattr(import_module("jobs.show.report.formats.svg"), "draw", lambda *_: figure((1, 1)))
+    """Pages of reports have no figures, which take a second and which the test does not read."""
+    monkeypatch.setattr(import_module("jobs.show.report.formats.html"), "inline", lambda *_: "")
 
 
 @pytest.fixture

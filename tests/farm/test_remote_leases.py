@@ -1,4 +1,4 @@
-"""Random histories of the lease model through the protocol of workers, however they reach the campaign.
+"""Random histories of the lease model through a server.
 
 See :mod:`tests.support.histories`.
 """
@@ -21,16 +21,16 @@ from jobs.reach import campaign as reach
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerRefuses
 from tests.support.asgi import Bridge
-from tests.support.campaigns import with_token
 from tests.support.histories import Histories, Machine
 
 
-class ReachedCampaign:
-    """What workers do goes through the protocol, the rest straight to the campaign."""
+class ServedCampaign:
+    """What workers do goes through a server, which may restart; the rest straight to the campaign."""
 
     def __init__(self, ledger: Ledger, campaign: Campaign) -> None:
         self._ledger, self._campaign = ledger, campaign
         self._reached: dict[str, reach.Campaign] = {}
+        self._bridge: Bridge | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._campaign, name)
@@ -45,6 +45,9 @@ class ReachedCampaign:
 
     def disconnect(self) -> None:
         self._reached = {}
+        if self._bridge is not None:
+            self._bridge.close()
+        self._bridge = None
 
     def leased_by(self, token: str, worker: str, count: int, seconds: float) -> list[Lease]:
         known = range(10_000)  # what it got before is not forgotten
@@ -58,36 +61,18 @@ class ReachedCampaign:
 
     def _by(self, token: str) -> reach.Campaign:
         if token not in self._reached:
-            self._reached[token] = self.reach(token)
+            if self._bridge is None:
+                self._bridge = Bridge(server.application(self._ledger, [self._campaign.name], Clients()))
+            where = f"http://localhost:1/{self._campaign.name}"
+            self._reached[token] = RemoteServer(where, token, transport=self._bridge).campaign()
         return self._reached[token]
 
-    def reach(self, token: str) -> reach.Campaign:
-        return with_token(self._campaign, token)
 
-
-class ServedCampaign(ReachedCampaign):
-    """Reached through a server, which may restart."""
-
-    _bridge: Bridge | None = None
-
-    def reach(self, token: str) -> reach.Campaign:
-        if self._bridge is None:
-            clients = Clients()
-            self._bridge = Bridge(server.application(self._ledger, [self._campaign.name], clients))
-        return RemoteServer(f"http://localhost:1/{self._campaign.name}", token, transport=self._bridge).campaign()
-
-    def disconnect(self) -> None:
-        super().disconnect()
-        if self._bridge is not None:
-            self._bridge.close()
-        self._bridge = None
-
-
-class LedgerHistories(Histories):
-    """The same histories, as a local run reaches the campaign."""
+class RemoteHistories(Histories):
+    """The same histories, every word of them over the wire."""
 
     def connected(self, campaign: Campaign) -> Any:
-        return ReachedCampaign(self.ledger, campaign)
+        return ServedCampaign(self.ledger, campaign)
 
     def disconnect(self) -> None:
         self.campaign.disconnect()
@@ -97,14 +82,5 @@ class LedgerHistories(Histories):
         return leases
 
 
-class RemoteHistories(LedgerHistories):
-    """The same histories, every word of them over the wire."""
-
-    def connected(self, campaign: Campaign) -> Any:
-        return ServedCampaign(self.ledger, campaign)
-
-
-TestLedgerHistories = LedgerHistories.TestCase
-TestLedgerHistories.settings = settings(max_examples=2, stateful_step_count=20, deadline=None)
 TestRemoteHistories = pytest.mark.exhaustive(RemoteHistories.TestCase)
-TestRemoteHistories.settings = settings(max_examples=4, stateful_step_count=20, deadline=None)
+TestRemoteHistories.settings = settings(max_examples=3, stateful_step_count=20, deadline=None)

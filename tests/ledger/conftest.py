@@ -13,15 +13,21 @@ from tests.support.cases import exhaustive
 from tests.support.databases import ledger_of_a_test
 
 
-@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
+@pytest.fixture
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    """A new ledger, every day on SQLite alone.
+    """A new ledger: on SQLite, unless a test or its module names others.
 
-    On Postgres ``test_statements`` sends every statement, and races and people's SQL are tested; CI makes every
-    transition on it, and random histories mix them.
+    ``test_statements`` sends every statement to Postgres; races, figures, times and people's SQL are tested there;
+    CI makes every transition of ``test_ledger`` there, and random histories mix them with the trust in liars.
     """
-    with ledger_of_a_test(request.param, tmp_path) as opened:
+    with ledger_of_a_test(getattr(request, "param", "sqlite"), tmp_path) as opened:
         yield opened
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The transitions on both."""
+    if metafunc.module.__name__.endswith(".test_ledger") and "ledger" in metafunc.fixturenames:
+        metafunc.parametrize("ledger", ["sqlite", *exhaustive(["postgres"])], indirect=True)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from itertools import starmap
 
@@ -194,7 +195,7 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
         ],
         width,
     )
-    more = f"and {overview.workers_left_out:,} more"
+    more = f"and {overview.workers_left_out:,} more that left"
     return [*lines, more] if overview.workers_left_out else lines
 
 
@@ -236,9 +237,8 @@ def _until(overview: Overview) -> str:
 
 def _workers(overview: Overview) -> str:
     late = [worker for worker in overview.workers if is_late(worker, overview.now)]
-    numbers = {state: overview.workers_in(state) for state in WorkerState}
-    for worker in late:
-        numbers[worker.state] -= 1
+    numbers = Counter(worker.state for worker in overview.workers) - Counter(worker.state for worker in late)
+    numbers[WorkerState.ENDED] += overview.workers_left_out
     parts = [f"{numbers[state]:,} {state}" for state in WorkerState if numbers[state]]
     if late:
         longest = coarse_duration(max(overview.now - worker.last_seen for worker in late))
