@@ -96,16 +96,6 @@ class WholeMinutes(FunctionElement[int]):
 spelled(WholeMinutes, sqlite="CAST({} / 60 AS INTEGER)", postgresql="CAST(floor({} / 60) AS BIGINT)")
 
 
-class Later(FunctionElement[float]):
-    """The later of two times, neither of which is null."""
-
-    type = Float(53)
-    inherit_cache = True
-
-
-spelled(Later, sqlite="max({}, {})", postgresql="greatest({}, {})")
-
-
 class InOneText(FunctionElement[str]):
     """The numbers of a group, separated by spaces; NULL: there are none."""
 
