@@ -6,15 +6,17 @@ Whoever asks for tasks must have enrolled, and its voter must be trusted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, String, bindparam, insert, select
+from sqlalchemy import Connection, Insert, Row, String, bindparam, insert, select
 
 from db.errors import LedgerError
 from db.records import CampaignRecord
 from db.schema.dialects import Now, Purpose, alone, insert_new
 from db.schema.models import Campaign, Token, Voter, Worker
 from db.states import Ending, VoterKind
+from db.store import statements
 from db.store.database import Database, retried
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import holding, reasons, waiting
@@ -52,6 +54,15 @@ def leave(database: Database, terms: Terms, worker_id: str, ending: Ending) -> N
         presence.leave(connection, worker_id, ending)
 
 
+_NEW_VOTER = insert(Voter).returning(Voter.id)
+
+
+@cache
+def _new_worker(dialect: str) -> Insert:
+    made: Insert = insert_new(dialect, Worker).values(started=Now(), last_seen=Now())
+    return made
+
+
 def insert_worker(
     connection: Connection,
     worker_id: str,
@@ -67,27 +78,16 @@ def insert_worker(
 
     ``token`` is the digest.  Raises WrongToken.
     """
-    known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
-    if known is not None:
-        _require_token(known, token)
+    known = statements.rows(connection, _TOKEN_OF, {"worker": worker_id})
+    if known:
+        _require_token(known[0].token, token)
         return
     identity = {"kind": kind, "host": host, "token": token, "device_kind": device_kind, "kernels": kernels or ""}
     voter_id = None if kind is VoterKind.IMPORT else _trusted_voter(connection, identity)
     if voter_id is None:
-        voter_id = connection.execute(insert(Voter).values(**identity).returning(Voter.id)).scalar_one()
-    connection.execute(
-        insert_new(connection.dialect.name, Worker).values(
-            id=worker_id,
-            host=host,
-            process=process,
-            device_kind=device_kind,
-            kernels=kernels,
-            voter_id=voter_id,
-            started=Now(),
-            last_seen=Now(),
-            **equipment,
-        )
-    )
+        voter_id = connection.execute(_NEW_VOTER, identity).scalar_one()
+    own = {"id": worker_id, "host": host, "process": process, "device_kind": device_kind, "kernels": kernels}
+    connection.execute(_new_worker(connection.dialect.name), {**own, "voter_id": voter_id, **equipment})
 
 
 def _require_token(enrolled: str | None, shown: str) -> None:
@@ -154,9 +154,9 @@ _KEPT = _SAME.order_by(Voter.id).limit(1).with_for_update(read=True, key_share=T
 
 
 def _trusted_voter(connection: Connection, identity: dict[str, str]) -> int | None:
-    known = connection.scalar(_KEPT, identity)
-    if known is None:
+    known = statements.rows(connection, _KEPT, identity)
+    if not known:
         # Workers that enrol at the same moment get one voter: they lose their trust together.
         alone(connection, Purpose.MAKE_VOTER)
-        known = connection.scalar(_KEPT, identity)
-    return known
+        known = statements.rows(connection, _KEPT, identity)
+    return int(known[0].id) if known else None
