@@ -7,7 +7,6 @@ than the statement itself, because its text is rendered, sent and parsed again f
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
@@ -66,18 +65,10 @@ spelled(
 )
 
 
-class IsoTime(String):
-    """Text that is a time: SQLite has no type for times, and the views are the same in both databases."""
-
-    @property
-    def python_type(self) -> type[datetime]:
-        return datetime
-
-
 class Iso(FunctionElement[str]):
     """A time in seconds since 1970 as ISO 8601 text in UTC, with milliseconds."""
 
-    type = IsoTime()
+    type = String()
     inherit_cache = True
 
 

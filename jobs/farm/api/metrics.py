@@ -12,7 +12,6 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from db.look.overview.records import NOTHING_LOST, Overview
-from db.look.overview.shared import Shared
 from db.states import LOST
 from jobs.farm.api.clients import Traffic
 from jobs.farm.api.overviews import Overviews
@@ -22,8 +21,6 @@ from langford.version import __version__
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 STATES = "done", "leased", "ready", "set_aside", "recheck"
 RUNNING = "running"
-MAX_CHOICES = 64
-"""How many sets of campaigns have their numbers cached: each token, or set of tokens, opens one such set."""
 
 
 class Metrics:
@@ -31,19 +28,9 @@ class Metrics:
 
     def __init__(self, overviews: Overviews, traffic: Traffic) -> None:
         self._overviews, self._traffic = overviews, traffic
-        self._texts: dict[tuple[str, ...], Shared[bytes]] = {}
 
     def text(self, names: Sequence[str]) -> bytes:
-        """In the text format of Prometheus, some seconds old."""
-        chosen = tuple(names)
-        shared = self._texts.get(chosen)
-        if shared is None:
-            if len(self._texts) >= MAX_CHOICES:
-                self._texts = {}
-            self._texts[chosen] = shared = Shared(lambda: self._written(chosen))
-        return shared.newest()
-
-    def _written(self, names: Sequence[str]) -> bytes:
+        """In the text format of Prometheus."""
         registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=registry)
         overviews = [self._overviews.of(name).newest() for name in names]
