@@ -150,8 +150,9 @@ def langford(tmp_path: Path) -> Run:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of reports have no figures, which take a second and which the test does not read."""
-    monkeypatch.setattr(import_module("jobs.show.report.formats.html"), "inline", lambda *_: "")
+    """Figures of reports are empty: they take a second, and the test does not read them."""
+    figure = import_module("matplotlib.figure").Figure
+    monkeypatch.setattr(import_module("jobs.show.report.formats.svg"), "draw", lambda *_: figure((1, 1)))
 
 
 @pytest.fixture

@@ -178,6 +178,7 @@ class Live:
             status, head, content = await asyncio.wait_for(self._exchange(path, body), TIMEOUT_SECONDS)
         except TimeoutError:
             counts["no answer in time"] += 1
+            counts["no connection in time" if self._reader is None else f"no answer in time: /{path}"] += 1
             self._close()
             raise Refused from None
         except (OSError, asyncio.IncompleteReadError) as error:

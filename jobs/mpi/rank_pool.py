@@ -1,17 +1,15 @@
-"""The other ranks as a pool of workers for rank 0, the program of these ranks, and the messages between them.
+"""The other ranks as a pool of workers for rank 0, and the program of these ranks.
 
-Messages are JSON in bytes, of any length.  mpi4py is an optional dependency: the functions that need it import it.
+mpi4py is an optional dependency: the functions that need it import it.
 """
 
 from __future__ import annotations
 
-import json
 import signal
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from jobs.clock import SYSTEM
 from jobs.pools.evaluation import DeviceLost, evaluate, evaluator_of
@@ -19,15 +17,12 @@ from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
 from langford.errors import MachineFailed, named
 from langford.methods import Plan, PlanKey, plan_of
-from langford.result import Evaluation
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
 
 TASK, REPLY = 1, 2
-"""Tags of messages: a task for a rank, and the rank's reply."""
-STOP = -1
-"""The token of the message that ends a rank."""
+"""Tags of messages: (token, index) of a task for a rank, or None, which ends it; and the rank's reply."""
 MIN_SLEEP, MAX_SLEEP = 1e-5, 2e-3
 """Seconds between two looks for a message; the time doubles."""
 
@@ -55,14 +50,13 @@ def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterato
         yield status.Get_source()
 
 
-def receive(communicator: Intracomm, source: int, tag: int) -> bytes:
-    from mpi4py import MPI
+@dataclass(frozen=True)
+class LostDevice:
+    """A rank's reply: it cannot evaluate anything any more; ``begun``: whether it had begun the task."""
 
-    status = MPI.Status()
-    communicator.Probe(source=source, tag=tag, status=status)
-    content = bytearray(status.Get_count(MPI.BYTE))
-    communicator.Recv([content, MPI.BYTE], source=source, tag=tag)
-    return bytes(content)
+    token: int
+    reason: str
+    begun: bool
 
 
 class RankPool:
@@ -105,32 +99,28 @@ class RankPool:
     def submit(self, token: int, index: int) -> None:
         rank = min(self._tokens, key=lambda rank: len(self._tokens[rank]))
         self._tokens[rank].append(token)
-        self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
+        self._communicator.send((token, index), dest=rank, tag=TASK)
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
         """Raises DeviceLost after the news that a rank has lost its device: MPI cannot start another one."""
         if self._lost:
             raise DeviceLost(f"{self._lost}; run the same command again to resume")
         for rank in waiting(self._communicator, REPLY, timeout):
-            document = json.loads(receive(self._communicator, rank, REPLY))
-            token = document["token"]
-            if "lost" in document:
-                self._lost = f"rank {rank}: {document['lost']}"
+            news: Finished | Failed | LostDevice = self._communicator.recv(source=rank, tag=REPLY)
+            if isinstance(news, LostDevice):
+                self._lost = f"rank {rank}: {news.reason}"
                 held, self._tokens[rank] = tuple(self._tokens[rank]), deque()
-                yield Died(held, self._lost, token if document["begun"] else None)
+                yield Died(held, self._lost, news.token if news.begun else None)
                 continue
-            self._tokens[rank].remove(token)
-            if "reason" in document:
-                yield Failed(token, document["reason"])
-            else:
-                yield Finished(token, Evaluation.from_document(document["evaluation"]))
+            self._tokens[rank].remove(news.token)
+            yield news
 
     def stop(self) -> None:
         """After the tasks that they hold; a second call does nothing."""
         ranks = [] if self._stopped else self._tokens
         self._stopped = True
         for rank in ranks:
-            self._communicator.Send(np.array([STOP, 0], np.int64), dest=rank, tag=TASK)
+            self._communicator.send(None, dest=rank, tag=TASK)
 
 
 def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
@@ -147,27 +137,26 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     plan = plan_of(key)
-    refusal = _refusal(plan, device)
-    task, is_lost = np.zeros(2, np.int64), False
+    refusal, is_lost = _refusal(plan, device), False
     while True:
         for _ in waiting(communicator, TASK, None):
             break
-        communicator.Recv(task, source=0, tag=TASK)
-        token, index = map(int, task)
-        if token == STOP:
+        task: tuple[int, int] | None = communicator.recv(source=0, tag=TASK)
+        if task is None:
             return
         if is_lost:
             continue
-        document: dict[str, object] = {"token": token, "begun": refusal is None}
+        token, index = task
+        news: Finished | Failed | LostDevice
         try:
             if refusal is not None:
                 raise refusal
-            document["evaluation"] = evaluate(plan, index, device).to_document()
+            news = Finished(token, evaluate(plan, index, device))
         except MachineFailed as error:
-            document["lost"], is_lost = str(error), True
+            news, is_lost = LostDevice(token, str(error), refusal is None), True
         except Exception as error:
-            document["reason"] = named(error)
-        communicator.Send(json.dumps(document).encode(), dest=0, tag=REPLY)
+            news = Failed(token, named(error))
+        communicator.send(news, dest=0, tag=REPLY)
 
 
 def _refusal(plan: Plan, device: Device) -> DeviceLost | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,29 +56,8 @@ def count_static(communicator: Intracomm, key: PlanKey, device: Device) -> tuple
     plan.evaluator(device)
     communicator.Barrier()
     start = time.perf_counter()
-    results = (evaluate(plan, index, device).result for index in share(plan, communicator.rank, communicator.size))
-    documents = [{"index": result.index, **result.to_text()} for result in results]
-    gathered = gather(communicator, json.dumps(documents).encode())
+    mine = [evaluate(plan, index, device).result for index in share(plan, communicator.rank, communicator.size)]
+    gathered: list[list[PartialResult]] | None = communicator.gather(mine)
     if gathered is None:
         return None
-    whole = [PartialResult.from_text(**document) for message in gathered for document in json.loads(message)]
-    return merge(plan, whole), time.perf_counter() - start
-
-
-def gather(communicator: Intracomm, content: bytes) -> list[bytes] | None:
-    """Returns the bytes of every rank at rank 0, None at the other ranks.
-
-    Args:
-        communicator: of all ranks, which make the same call.
-        content: of this rank, of any length.
-    """
-    from mpi4py import MPI
-
-    sizes = np.zeros(communicator.size, np.int64)
-    communicator.Gather(np.array([len(content)], np.int64), sizes, root=0)
-    gathered = bytearray(int(sizes.sum()))
-    communicator.Gatherv([content, MPI.BYTE], [gathered, sizes, MPI.BYTE], root=0)
-    if communicator.rank:
-        return None
-    ends = np.cumsum(sizes)
-    return [bytes(gathered[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+    return merge(plan, chain.from_iterable(gathered)), time.perf_counter() - start

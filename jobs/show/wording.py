@@ -27,9 +27,9 @@ def is_late(worker: WorkerView, now: float) -> bool:
 
 
 def at_work(overview: Overview) -> int:
-    """How many workers hold tasks, without those that are late."""
+    """How many workers hold tasks, without those of the listed ones that are late."""
     working = (worker for worker in overview.workers if worker.state is WorkerState.WORKING)
-    return sum(not is_late(worker, overview.now) for worker in working)
+    return overview.workers_in(WorkerState.WORKING) - sum(is_late(worker, overview.now) for worker in working)
 
 
 def standstill(overview: Overview) -> str:

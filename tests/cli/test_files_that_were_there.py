@@ -71,7 +71,7 @@ def test_every_option_that_writes_is_tried() -> None:
 
 
 @pytest.fixture
-def prepared(langford: Run, tmp_path: Path) -> Run:
+def prepared(langford: Run, tmp_path: Path, undrawn: None) -> Run:
     assert langford("run", "7", "--name", "seven").returncode == 0
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")], check=True)
     return langford

@@ -289,15 +289,14 @@ def test_the_mean_occupancy_is_what_counting_gives(
         assert computed.most == max(running(time, devices or math.inf) for time in times)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [figures.WIDE, figures.NARROW], ids=["wide", "narrow"])
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::UserWarning")
 def test_every_span_of_time_has_ticks(size: figures.Format) -> None:
     """From a tenth of a second to fifty years; matplotlib warns where it finds no distance between them."""
+    axes = Figure().add_subplot()
+    figures.time_axis(axes, size)
     for exponent in np.arange(-1, 9.2, 0.05):
-        axes = Figure().add_subplot()
-        axes.plot([START / figures.DAY, (START + 10**exponent) / figures.DAY], [0, 1])
-        figures.time_axis(axes, size)
+        axes.set_xlim(START / figures.DAY, (START + 10**exponent) / figures.DAY)
         assert len(axes.xaxis.get_majorticklocs())
 
 
@@ -638,8 +637,8 @@ def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert len(page) < 1_000_000
-    for name in found.figures:
-        ElementTree.fromstring(svg.standing_alone(name, found))
+    drawn = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    assert len(list(map(ElementTree.fromstring, drawn))) == 2 * len(found.figures)
 
 
 def test_the_page_stands_alone() -> None:

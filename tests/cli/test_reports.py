@@ -84,7 +84,7 @@ def test_a_campaign_that_was_split_in_another_way_is_refused(
 # -- report -----------------------------------------------------------------------------------
 
 
-@pytest.mark.exhaustive
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_is_written_under_the_name_of_the_campaign(folder: Path, langford: Run) -> None:
     done = langford("report", NAME)
     assert (done.returncode, done.stderr) == (0, "")
@@ -111,11 +111,13 @@ def test_a_report_and_its_figures(folder: Path) -> None:
         assert b"#0a0b0" not in figure, "a colour that stands for one of the page"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_figures_alone_make_no_page(folder: Path) -> None:
     assert call("report", NAME, "--figures", "drawn").exit_code == 0
     assert not (folder / f"{NAME}.html").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_of_an_export_needs_no_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     document = json.loads(call("report", "--from", str(EXPORT), "-o", "l27.html", "--json").stdout)

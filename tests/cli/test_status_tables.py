@@ -22,7 +22,7 @@ EVIL = "\x1b[2J\x1b]0;evil\x07[red]\n\u202e"
 
 def of_hosts(*hosts: str) -> Overview:
     workers = tuple(replace(WORKER, host=host, worker_id=f"{number:08}") for number, host in enumerate(hosts))
-    return replace(OVERVIEW, workers=workers, workers_left_out=0)
+    return replace(OVERVIEW, workers=workers, workers_by_state={})
 
 
 def test_the_columns_of_a_table_stand_below_each_other() -> None:
@@ -97,7 +97,7 @@ def test_everything_about_a_campaign_in_words() -> None:
         "about 1 min 40 s (90% range:",
         "4 ended",
         "WARNING  1 task is set aside",
-        "and 3 more that left",
+        "and 3 more",
         "50%",
         "3, 32 s",
         "lost     3 attempts of 32 s in total: 1 failed, 2 preempted",

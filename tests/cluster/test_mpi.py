@@ -155,7 +155,7 @@ class Patient:
     """A message is sent when it has been received."""
 
     def __getattr__(self, name):
-        return getattr(ranks, "Ssend" if name == "Send" else name)
+        return getattr(ranks, "ssend" if name == "send" else name)
 
 ranks = world()
 for depth in (10, 8):

@@ -12,13 +12,15 @@ import pytest
 from sqlalchemy import select, text, update
 
 from db import Campaign, Export, Lease, Ledger, messages
-from db.look.overview import facts, room, worker_queries
+from db.look.overview import facts, gathering, room, worker_queries
 from db.look.overview.facts import GONE_SECONDS
 from db.look.overview.records import Overview, Warned, WarningKind, WorkerState, WorkerView
 from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, Role
+from jobs.show import log_lines
+from langford.cli.output.overviews import lines_of
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
@@ -585,3 +587,18 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
     silent = str(warned(overview, WarningKind.SILENT_WORKER))
     assert "and 1 more are silent, with 9 tasks" in silent
     assert isinstance(overview.warnings[0], Warned)
+
+
+def test_all_workers_are_counted_though_few_are_listed(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "MAX_WORKERS", 2)
+    for name in "abcd":
+        history.come(name, 60)
+        history.lease(name, 1, 30)
+    history.campaign.operator.take_back("for others", "d")
+    overview = history.look()
+    assert (len(overview.workers), overview.workers_left_out) == (2, 2)
+    assert overview.workers_by_state == {"working": {"cpu": 3}, "idle": {"cpu": 1}}
+    assert "3 workers" in log_lines.progress(overview)
+    lines = lines_of([overview], None)
+    assert "and 2 more" in lines
+    assert any("3 working, 1 idle" in line for line in lines)

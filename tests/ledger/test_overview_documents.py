@@ -58,7 +58,7 @@ OVERVIEW = Overview(
     speed=WorkRate(5.0, 4.0, 60.5, "points", 60.0),
     eta=Eta(100.0, Time(340), Time(380)),
     workers=(WORKER, replace(WORKER, state=WorkerState.WORKING, ending=None, device_model=None, slurm=None)),
-    workers_left_out=3,
+    workers_by_state={"ended": {"cpu": 3, "cuda": 1}, "working": {"cuda": 1}},
     warnings=(Warned(WarningKind.SET_ASIDE, "1 task is set aside"),),
     timeline=((Time(100), 1), (Time(110), 2)),
     events=(Happened(Time(91), "created", ""),),

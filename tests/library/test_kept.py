@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from langford.machine import kept as keeping
 from langford.machine.kept import can_keep, kept, locked, read, write
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.support.command_line import COMMAND, ENVIRONMENT, without_announcement
+from tests.support.command_line import COMMAND, ENVIRONMENT, run_here, without_announcement
 
 CONTENT = bytes(range(256)) * 8
 OTHER_USER = 12_345
@@ -303,11 +304,10 @@ def test_damaged_code_of_a_gpu_on_the_processor_is_compiled_again(home: Path) ->
     first = total()
     files = [*home.glob("*.so"), *home.glob("*.gch")]
     assert len(files) == 2
-    for damaged in (b"\x7fELF", files[0].read_bytes()[:-1]):  # other damage: above, of any file
-        for file in files:
-            file.write_bytes(damaged)
-        assert total() == first
-        assert all(read(file) for file in files[:1])
+    for file, damaged in zip(files, (files[0].read_bytes()[:-1], b"\x7fELF"), strict=True):
+        file.write_bytes(damaged)  # other damage: above, of any file
+    assert total() == first
+    assert all(read(file) for file in files)
 
 
 KINDS: list[Damage] = [
@@ -333,7 +333,10 @@ def test_a_count_after_a_power_cut(tmp_path: Path) -> None:
         said = without_announcement(done.stderr).splitlines()
         return done.stdout.partition("\n")[0], [line for line in said if line.startswith("langford: ")]
 
-    assert run() == ("L(2,4) = 1", [])
+    assert run_here(count[len(COMMAND) :], tmp_path).returncode == 0
+    for file in cache_folder().iterdir():
+        if file.suffix == ".nbc" or file.name.startswith("godfrey"):
+            shutil.copy(file, ours)
     for file, damage in zip(ours.iterdir(), cycle(KINDS), strict=False):
         file.write_bytes(damage(file.read_bytes()))
     said = f"langford: a file in {ours} cannot be used (it is damaged): its content is made again"
@@ -359,7 +362,7 @@ def test_an_end_of_a_file_is_no_interrupt(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_a_damaged_module_of_python_is_deleted(tmp_path: Path) -> None:
     variables = {**ENVIRONMENT, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
-    command = [*COMMAND, "count", "2"]
+    command = [*COMMAND, "list", "3"]
     subprocess.run(command, env=variables, check=False, capture_output=True)
     for module in ("langford/methods/__init__", "langford/cli/main"):
         [file] = tmp_path.rglob(f"{module}.*.pyc")

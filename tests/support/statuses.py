@@ -92,7 +92,6 @@ def running(number: int = 200, **fields: Any) -> dict[str, Any]:
         },
         "eta": {"seconds": 98_400.0, "earliest": iso(-91_000), "latest": iso(-112_000)},
         "workers": crew,
-        "workers_left_out": 0,
         "warnings": [{"kind": kind, "text": text} for kind, text in WARNINGS.items()],
         "timeline": [[iso(172_800 - 576 * k), occupied] for k, occupied in enumerate(shape)],
         "events": [
@@ -104,7 +103,16 @@ def running(number: int = 200, **fields: Any) -> dict[str, Any]:
         "agrees": None,
         "title": "L(2,31)",
     }
-    return status | fields
+    return counted(status | fields)
+
+
+def counted(status: dict[str, Any]) -> dict[str, Any]:
+    """A status with the numbers of the workers that it lists."""
+    numbers: dict[str, dict[str, int]] = {}
+    for each in status["workers"]:
+        of_state = numbers.setdefault(each["state"], {})
+        of_state[each["device_kind"]] = of_state.get(each["device_kind"], 0) + 1
+    return {"workers_by_state": numbers, **status}
 
 
 def starting() -> dict[str, Any]:

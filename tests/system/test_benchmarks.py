@@ -199,12 +199,12 @@ def test_every_module_can_be_imported() -> None:
 
 LONG = {"methods", "farm", "large_ledger", "strangers", "one_token", "event_graphs"}
 """These take 20 to 65 s at their smallest size, too long for each run of the tests."""
+RUN_HERE = [each for each in BENCHMARKS if each.name not in {*LONG, "soak"}]
+"""The soak has a test of its own."""
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "benchmark", [each for each in BENCHMARKS if each.name not in LONG], ids=lambda benchmark: benchmark.name
-)
+@pytest.mark.parametrize("benchmark", RUN_HERE, ids=lambda benchmark: benchmark.name)
 def test_each_short_one_runs_at_its_smallest_size(benchmark: Benchmark, tmp_path: Path) -> None:
     code, _ = command.run(benchmark, True, tmp_path)
     assert code in (0, NEEDS_MORE)

@@ -58,7 +58,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_a_worker_without_a_home_folder(langford: Run, data: Path) -> None:
-    assert langford("create", "langford", "8", "--name", "eight").returncode == 0
+    assert langford("create", "8", "--method", "godfrey", "--depth", "4", "--name", "eight").returncode == 0
     with Server(data.parent, "eight"):
         join = str(data.parent / "eight.join")
         done = in_a_pod(data, *LANGFORD, "work", "--workers", "1", LANGFORD_JOIN=join)
@@ -69,7 +69,7 @@ def test_a_worker_without_a_home_folder(langford: Run, data: Path) -> None:
 @pytest.mark.exhaustive
 def test_a_campaign_on_the_volume(data: Path) -> None:
     """The home is the root, which nobody may write to."""
-    done = in_a_pod(data, *LANGFORD, "run", "11", "--workers", "1", HOME="/")
+    done = in_a_pod(data, *LANGFORD, "run", "11", "--method", "godfrey", "--workers", "1", HOME="/")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("L(2,11) = 17,792\n")
 

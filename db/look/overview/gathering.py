@@ -14,7 +14,7 @@ from db.look.figures.speeds import Arrival
 from db.look.overview import forecast, warnings, worker_queries
 from db.look.overview.facts import Facts
 from db.look.overview.forecast import SteadyEta
-from db.look.overview.records import Eta, Happened, Lost, Overview, Parts, Total, WorkRate
+from db.look.overview.records import Eta, Happened, Lost, Overview, Parts, Total, WorkerView, WorkRate
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.look.overview.workers import timeline, views, worker_events
 from db.look.progress import MergedCount
@@ -78,7 +78,7 @@ class OverviewReader:
             ),
             eta=eta,
             workers=tuple(shown[:MAX_WORKERS]),
-            workers_left_out=len(shown[MAX_WORKERS:]),
+            workers_by_state=_by_state(shown),
             warnings=warnings.warnings_of(transaction, facts, tasks, shown, database),
             timeline=timeline(facts),
             events=tuple(
@@ -91,6 +91,14 @@ class OverviewReader:
             agrees=agrees,
             title=str(campaign.key.problem),
         )
+
+
+def _by_state(workers: Sequence[WorkerView]) -> dict[str, dict[str, int]]:
+    numbers: dict[str, dict[str, int]] = {}
+    for worker in workers:
+        of_state = numbers.setdefault(worker.state, {})
+        of_state[worker.device_kind] = of_state.get(worker.device_kind, 0) + 1
+    return numbers
 
 
 def _unit(method: str) -> str:

@@ -176,9 +176,9 @@ class Overview(Message, frozen=True):
     work: Parts[Real]
     speed: WorkRate
     eta: Eta | None  # when it will be done; None: it is finished, or the time is unknown
-    # Present ones first, then those that ended, last first
+    # Present ones first, then those that ended, last first; some, where there are many
     workers: Annotated[tuple[WorkerView, ...], Meta(max_length=MAX_WORKERS)]
-    workers_left_out: Count  # number of further workers, which are omitted
+    workers_by_state: dict[Text, dict[Text, Count]]  # how many there are of each kind of device, also of the others
     warnings: Annotated[tuple[Warned, ...], Meta(max_length=MAX_ENTRIES)]
     # (time, number of workers that were there), oldest first
     timeline: Annotated[tuple[tuple[Time, Count], ...], Meta(max_length=MAX_ENTRIES)]
@@ -190,3 +190,12 @@ class Overview(Message, frozen=True):
     agrees: bool | None  # whether it is the published count; None: no count is published, or there is no count
     lost: dict[Text, Lost]  # the lost ones of ``attempts``, by outcome
     title: Text  # the problem in words, such as "L(2,20)"
+
+    def workers_in(self, state: WorkerState) -> int:
+        """How many workers are in a state, whether they are listed or not."""
+        return sum(self.workers_by_state.get(state, {}).values())
+
+    @property
+    def workers_left_out(self) -> int:
+        """How many workers are not listed."""
+        return max(0, sum(map(self.workers_in, WorkerState)) - len(self.workers))

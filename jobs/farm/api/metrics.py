@@ -99,9 +99,9 @@ def _of_campaigns(overviews: Sequence[Overview]) -> Iterator[Metric]:
             results.add_metric([name], now.tasks_per_minute_now)
         if overview.eta is not None:
             left.add_metric([name], overview.eta.seconds)
-        present = Counter((worker.state.value, worker.device_kind) for worker in overview.workers)
-        for (state, device), number in sorted(present.items()):
-            workers.add_metric([name, state, device], number)
+        for state, devices in sorted(overview.workers_by_state.items()):
+            for device, number in sorted(devices.items()):
+                workers.add_metric([name, state, device], number)
         for outcome, number in overview.attempts.items():
             if outcome != RUNNING:
                 attempts.add_metric([name, outcome], number)

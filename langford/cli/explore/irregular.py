@@ -60,7 +60,8 @@ def tree(chosen: ProblemOptions, **asked: Any) -> None:
 Examples:
   langford irregular cycle edges.txt
   langford irregular cycle edges.txt --maximum --json
-  zcat graph.gr.gz | langford irregular cycle -"""
+  zcat edges.gz | langford irregular cycle -
+  grep '^a' graph.gr | cut -c 3- | langford irregular cycle -"""
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--maximum", is_flag=True, help="Find the largest mean instead of the least.")
@@ -69,9 +70,7 @@ def cycle(**asked: Any) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
     Each line of FILE is an edge: source, target, weight and, for a ratio, its time, with spaces or commas between
-    them.  Vertices are numbers; lines starting with # are comments.  FILE may also be a DIMACS graph ("p" and
-    "a" lines) or a Matrix Market file, and may be compressed by gzip.  With integers the answer is exact and
-    proved.
+    them.  Vertices are numbers; lines starting with # are comments.  With integers the answer is exact and proved.
     """
     _work().cycle(**asked)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
 from itertools import starmap
 
@@ -195,7 +194,7 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
         ],
         width,
     )
-    more = f"and {overview.workers_left_out:,} more that left"
+    more = f"and {overview.workers_left_out:,} more"
     return [*lines, more] if overview.workers_left_out else lines
 
 
@@ -237,8 +236,9 @@ def _until(overview: Overview) -> str:
 
 def _workers(overview: Overview) -> str:
     late = [worker for worker in overview.workers if is_late(worker, overview.now)]
-    numbers = Counter(worker.state for worker in overview.workers) - Counter(worker.state for worker in late)
-    numbers[WorkerState.ENDED] += overview.workers_left_out
+    numbers = {state: overview.workers_in(state) for state in WorkerState}
+    for worker in late:
+        numbers[worker.state] -= 1
     parts = [f"{numbers[state]:,} {state}" for state in WorkerState if numbers[state]]
     if late:
         longest = coarse_duration(max(overview.now - worker.last_seen for worker in late))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
-import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -14,10 +13,9 @@ from numpy.typing import NDArray
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array
-from langford.irregular.cycles.edge_lists import rows
 from langford.irregular.errors import TooWide
+from langford.words import several
 
-GZIP = b"\x1f\x8b"
 MAX_DIGITS_OF_A_VERTEX = 18
 MAX_DIGITS = 300
 """The largest number of digits.  A float can hold such a number, too: a column with one float becomes floats."""
@@ -42,14 +40,15 @@ class CycleFile:
 
 
 def read_cycle_file(file: Path) -> CycleFile:
-    """Read a list of edges in one of the formats of :mod:`langford.irregular.cycles.edge_lists`.
+    """Read a list of edges, each a line of the words ``u v weight [time]`` with spaces or commas between them.
 
-    The file may be compressed by gzip, and may begin with the mark of UTF-8; ``-`` is standard input.
+    Lines that begin with # are remarks, and a first line of words with commas may be names.  The file may begin
+    with the mark of UTF-8; ``-`` is standard input.
 
     Raises BadInput with the number of the line, or TooWide.
     """
     values: list[list[int | float]] = []
-    for place, words in rows(str(file), _text(file)):
+    for place, words in _rows(str(file), _text(file)):
         values.append([_vertex(place, word) for word in words[:2]])
         values[-1] += [_number(place, word) for word in words[2:]]
         if len(words) > 3 and values[-1][3] < 0:
@@ -65,12 +64,26 @@ def read_cycle_file(file: Path) -> CycleFile:
 def _text(file: Path) -> str:
     try:
         content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        if content.startswith(GZIP):
-            content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{file} cannot be read ({reason}): give a file of text, or one of gzip") from error
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read ({error.strerror or error}): give a file of text") from error
     return content.decode("utf-8-sig", errors="replace")
+
+
+def _rows(name: str, text: str) -> Iterator[tuple[str, list[str]]]:
+    """(place, words) of each edge; the place is file and line number.  Raises BadInput."""
+    columns = 0
+    for number, line in enumerate(map(str.strip, text.split("\n")), 1):
+        if not line or line.startswith("#"):
+            continue
+        words = [word.strip() for word in line.split(",")] if "," in line else line.split()
+        if not columns and "," in line and not any(word[:1].isdigit() for word in words):
+            continue  # the names of the columns
+        place = f"{name}, line {number}"
+        if len(words) not in (3, 4) or (columns and len(words) != columns):
+            wanted = f"{columns} numbers, as the lines before it" if columns else "u v weight [time]"
+            raise BadInput(f"{place}: {several(len(words), 'word')}; write {wanted}")
+        columns = len(words)
+        yield place, words
 
 
 def _vertex(place: str, word: str) -> int:

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <csetjmp>
 #include <cstring>
-#include <memory>
 #include <ucontext.h>
 #include <utility>
 #include <vector>
@@ -25,7 +24,7 @@ static const size_t STACK = 1 << 17;
 // A thread; between its turns it stays where it waits.  (Not by swapcontext, which asks the system for the
 // signal mask at every switch.)
 struct Fiber {
-    std::unique_ptr<char[]> stack{new char[STACK]};  // not set to zero: what no thread reaches takes no memory
+    char *stack = new char[STACK];  // for ever; not set to zero, so what no thread reaches takes no memory
     ucontext_t start;
     jmp_buf place;
     enum { NEW, WAITING, DONE } state;
@@ -170,7 +169,7 @@ template <class Body> static void launch(int blocks, int threads, Body body) {
         for (Fiber &fiber : fibers) {
             fiber.state = Fiber::NEW;
             getcontext(&fiber.start);
-            fiber.start.uc_stack.ss_sp = fiber.stack.get();
+            fiber.start.uc_stack.ss_sp = fiber.stack;
             fiber.start.uc_stack.ss_size = STACK;
             makecontext(&fiber.start, +[] {
                 (*running)();

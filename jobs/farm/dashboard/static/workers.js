@@ -100,9 +100,13 @@ export class Workers {
       return;
     }
     const [status, chosen] = [this.#status, this.#chosen()];
-    const here = status.workers.filter((worker) => worker.state !== "ended").length;
-    const gone = status.workers.length - here;
-    const others = status.workers_left_out ? `, ${whole(status.workers_left_out)} more not shown` : "";
+    const sum = (numbers) => numbers.reduce((all, number) => all + number, 0);
+    const number = (devices) => sum(Object.values(devices ?? {}));
+    const all = sum(Object.values(status.workers_by_state).map(number));
+    const gone = number(status.workers_by_state.ended);
+    const here = all - gone;
+    const more = all - status.workers.length;
+    const others = more ? `, ${whole(more)} of them not shown` : "";
     write(byId("workers-count"), `${whole(here)} present${gone ? `, ${whole(gone)} ended` : ""}${others}`);
     for (const head of byId("workers-head").children) {
       if (head.dataset.column === "speed") {
