@@ -22,6 +22,7 @@ ALL = "all"
 """Stands for the hash of all methods."""
 TRACING = """
 import json, sys
+from cProfile import Profile
 from pathlib import Path
 from langford.devices import VERIFYING
 from langford.kernels.gpu import host
@@ -31,17 +32,13 @@ from langford.provenance import ROOT
 
 host.COMPILER[host.COMPILER.index("-O1")] = "-O0"  # compiled once and run once
 
-def entered(frame, event, argument):
-    if event == "call":
-        files.add(frame.f_code.co_filename)
-
 found = {}
 for name, method in METHODS.items():
-    problem, files = Problem.parse("starter 5" if name == "necklace" else "7"), set()
-    sys.setprofile(entered)
-    plan = method.plan(problem, method.best_depths(problem)[0])
-    merge(plan, [plan.evaluate(task, VERIFYING[sys.argv[1]]()) for task in plan.tasks])
-    sys.setprofile(None)
+    problem = Problem.parse("starter 5" if name == "necklace" else "7")
+    with Profile() as entered:
+        plan = method.plan(problem, method.best_depths(problem)[0])
+        merge(plan, [plan.evaluate(task, VERIFYING[sys.argv[1]]()) for task in plan.tasks])
+    files = {each.code.co_filename for each in entered.getstats() if not isinstance(each.code, str)}
     found[name] = [Path(file).relative_to(ROOT).as_posix() for file in files if file.startswith(f"{ROOT}/")]
 print(json.dumps(found))
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import platform
 import re
@@ -122,6 +123,27 @@ def run_here(
         code = ended.value.code
         assert isinstance(code, int)
         return subprocess.CompletedProcess(arguments, code, _written(sys.stdout), _written(sys.stderr))
+
+
+RUN_HERE = """
+import json, sys
+from pathlib import Path
+from tests.support.command_line import run_here
+ended = [run_here(arguments, Path(sys.argv[1])) for arguments in json.loads(sys.argv[2])]
+print(json.dumps([(each.args, each.returncode, each.stdout, each.stderr) for each in ended]))
+"""
+
+
+def run_together(
+    commands: Iterable[str], folder: Path, variables: Mapping[str, str]
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run commands one after the other in a process with these variables, which modules read at their import."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_HERE, folder, json.dumps([command.split() for command in commands])],
+        cwd=ROOT, env=ENVIRONMENT | variables, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [subprocess.CompletedProcess(*each) for each in json.loads(done.stdout)]
 
 
 def _written(stream: TextIO) -> str:

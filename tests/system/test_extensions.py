@@ -17,7 +17,7 @@ from langford.problem.variants import VARIANTS, Variant
 from langford.provenance import kernel_hash
 from tests.extensions.headed import CONDITION, HEADED, headed
 from tests.support import brute_force
-from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, run_together
 from tests.support.ports import free_port
 
 EXTENSIONS = Path(__file__).parents[1] / "extensions"
@@ -77,13 +77,11 @@ def test_worker_processes_find_them(
     done = langford("run", *asked, "--workers", "2", "--json", variables=installed, in_process=False)
     assert done.returncode == 0, done.stderr
     assert int(json.loads(done.stdout)["count"]) == expected
-    rows = langford("tasks", "sparse-5-inclusion-4", "--json", variables=installed, in_process=False)
-    assert len(json.loads(rows.stdout)) == 2**4
-    shown = langford("doctor", "--json", variables=installed, in_process=False)
-    assert f"inclusion {kernel_hash(tmp_path / 'site' / 'inclusion')}" in shown.stdout
-    # The method of this program keeps its name.
-    plain = langford("count", "8", "--method", "polyphase", "--json", variables=installed, in_process=False)
-    assert json.loads(plain.stdout)["count"] == "150"
+    further = ["tasks sparse-5-inclusion-4 --json", "doctor --json", "count 8 --method polyphase --json"]
+    rows, shown, plain = (each.stdout for each in run_together(further, tmp_path, installed))
+    assert len(json.loads(rows)) == 2**4
+    assert f"inclusion {kernel_hash(tmp_path / 'site' / 'inclusion')}" in shown
+    assert json.loads(plain)["count"] == "150", "the method of this program keeps its name"
 
 
 def test_ranks_find_them(
@@ -130,39 +128,44 @@ def test_a_server_and_its_worker_find_them(
 
 
 def test_a_family_with_a_condition_is_counted_by_its_method_and_by_nothing_else(
-    langford: Run, installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its rows without the condition are extended Skolem sequences, published, estimated and read backwards."""
 
-    def ended(*arguments: str, exits: int = 0) -> str:
-        done = langford(*arguments, variables=installed, in_process=False)
-        assert done.returncode == exits, (arguments, done.stdout, done.stderr)
-        return done.stdout if exits == 0 else done.stderr
-
     monkeypatch.setitem(VARIANTS, "headed", HEADED)
-    member = ("headed", "6", "hole", "4")
-    problem, refusal = Problem.parse(" ".join(member)), f"it cannot require that arrangements are {CONDITION}"
+    member = "headed 6 hole 4"
+    problem, refusal = Problem.parse(member), f"it cannot require that arrangements are {CONDITION}"
     right = headed(problem)
     assert right != headed(Problem.parse("headed 6 hole 10"))  # the mirror image of its row
-    document = json.loads(ended("count", *member, "--json"))
+    solved = ",".join(map(str, explicit.find(Problem.parse("extended-skolem 6 hole 4"))))
+    name = "headed-6-hole-4-heads-0"
+    answered = [
+        f"count {member} --json", "table headed 6 --json", f"draw --cubes {solved}", f"verify {name} --sample 100%",
+        f"result {name}",
+    ]  # fmt: skip
+    refused = [
+        f"count {member} --method miller", f"estimate {member}", f"list {member}", f"draw {member}",
+        f"draw {member} --cubes {solved}",
+    ]  # fmt: skip
+    done = run_together([*answered, *refused], tmp_path, installed)
+    assert [each.returncode for each in done] == 5 * [0] + 5 * [2], done
+    counted, table, drawn, verified, result = (each.stdout for each in done[:5])
+    document, rows = json.loads(counted), json.loads(table)
     assert (document["count"], document["method"], document["agrees"]) == (str(right), "heads", None)
     for method in METHODS:
         assert METHODS[method].refusal(problem) == refusal
-    assert f"{refusal}; use heads" in ended("count", *member, "--method", "miller", exits=2)
-    rows = json.loads(ended("table", "headed", "6", "--json"))
     assert len(rows) == sum(2 * n + 1 for n in range(1, 7))
     for row in rows:
         each = Problem.named("headed", row["n"], hole=row["hole"])
         known = "none can exist" if each.obstruction else "none known"
         assert (int(row["count"]), row["known"]) == (headed(each), known), each
-    assert f"cannot estimate {problem}: {refusal}" in ended("estimate", *member, exits=2)
-    solved = ",".join(map(str, explicit.find(Problem.parse("extended-skolem 6 hole 4"))))
-    for asked in (("list", *member), ("draw", *member), ("draw", *member, "--cubes", solved)):
-        assert "cannot tell which are headed by the smallest colour" in ended(*asked, exits=2)
-    assert "extended Skolem(2,6) with hole 4" in ended("draw", "--cubes", solved)
-    name = "headed-6-hole-4-heads-0"
-    assert f"stored {right}, recomputed {right}: agrees" in ended("verify", name, "--sample", "100%")
-    assert "no reliable estimate" in ended("result", name)
+    assert "extended Skolem(2,6) with hole 4" in drawn
+    assert f"stored {right}, recomputed {right}: agrees" in verified
+    assert "no reliable estimate" in result
+    by_miller, estimated, *listed = (each.stderr for each in done[5:])
+    assert f"{refusal}; use heads" in by_miller
+    assert f"cannot estimate {problem}: {refusal}" in estimated
+    assert all("cannot tell which are headed by the smallest colour" in each for each in listed)
 
 
 BROKEN = [
@@ -173,16 +176,14 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("entry", "said"), BROKEN)
-def test_an_entry_point_that_names_no_method_is_one_line(
-    langford: Run, tmp_path: Path, entry: str, said: str
-) -> None:
-    installed = install(tmp_path / "site", f"[langford.methods]\n{entry}\n")
-    done = langford("count", "4", "--method", entry.split()[0], variables=installed, in_process=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
-    assert "uninstall counting-more" in done.stderr
+def test_an_entry_point_that_names_no_method_is_one_line(tmp_path: Path) -> None:
+    installed = install(tmp_path / "site", "[langford.methods]\n" + "\n".join(entry for entry, _ in BROKEN))
+    commands = [f"count 4 --method {entry.split()[0]}" for entry, _ in BROKEN]
+    for done, (entry, said) in zip(run_together(commands, tmp_path, installed), BROKEN, strict=True):
+        assert (done.returncode, done.stdout) == (2, ""), entry
+        assert done.stderr.count("\n") == 1, done.stderr
+        assert said in done.stderr
+        assert "uninstall counting-more" in done.stderr
 
 
 def test_broken_ones_stop_nothing_that_does_not_need_them(langford: Run, tmp_path: Path) -> None:
@@ -200,12 +201,11 @@ def test_broken_ones_stop_nothing_that_does_not_need_them(langford: Run, tmp_pat
     assert "leaving is left out" in shown.stderr
 
 
-def test_a_family_cannot_take_another_word_of_a_problem(langford: Run, tmp_path: Path) -> None:
+def test_a_family_cannot_take_another_word_of_a_problem(tmp_path: Path) -> None:
     words = ("differences", "cyclic", "over", "empty", "copies", "missing", "hole", "skolem")
     entries = "\n".join(f"{word} = sparse:named_{word}" for word in words)
     installed = install(tmp_path / "site", f"[langford.families]\n{entries}\n")
-    for asked, count in (
-        ("differences 1,2,3,4", "3"), ("cyclic 1,2,3,4", "1"), ("near-skolem 4 missing 2", "0"), ("9 copies 3", "3")
-    ):  # fmt: skip
-        done = langford("count", *asked.split(), "--json", variables=installed, in_process=False)
-        assert (done.returncode, done.stdout and json.loads(done.stdout)["count"]) == (0, count), done.stderr
+    asked = {"differences 1,2,3,4": "3", "cyclic 1,2,3,4": "1", "near-skolem 4 missing 2": "0", "9 copies 3": "3"}
+    done = run_together([f"count {words} --json" for words in asked], tmp_path, installed)
+    assert [each.returncode for each in done] == 4 * [0], done
+    assert [json.loads(each.stdout)["count"] for each in done] == [*asked.values()]
