@@ -180,7 +180,7 @@ def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
     assert "┌" in langford("draw", "7", "--sample-seed", "1").stdout
     assert langford("draw", "7", "--out", "seven.svg").returncode == 0
     assert (tmp_path / "seven.svg").stat().st_size > 1000
-    estimate = json.loads(langford("estimate", "31", "--json").stdout)
+    estimate = json.loads(langford("estimate", "31", "--walks", "20000", "--json").stdout)
     assert abs(estimate["estimate"] - 5.86e24) < 5 * estimate["standard_error"] + 0.03e24
 
 

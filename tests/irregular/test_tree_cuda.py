@@ -99,7 +99,7 @@ def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
     random = np.random.default_rng(7)
     # Around the borders of packs, rows and tiles, in preorder and renamed.
     tile = tile_of(np.dtype(kind).itemsize)
-    for n in (1, 3, 31, 32, 33, tile - 1, tile + 1, 2 * tile + 5):
+    for n in (1, 3, 32, 33, tile - 1, 2 * tile + 5):
         any_tree = renamed(random_tree(n, 0.1, seed=n), random)
         for parent in (star(n), chain(n), any_tree) if n < tile else (any_tree,):
             tree = Tree(parent)

@@ -73,11 +73,13 @@ def planar_by_trying(arrangement: tuple[int, ...]) -> bool:
         if label:
             places.setdefault(label, []).append(place)
     lines = [pair for at in places.values() for pair in pairwise(at)]
+    crossing = [
+        (one, other)
+        for (one, (a, b)), (other, (c, d)) in combinations(enumerate(lines), 2)
+        if a < c < b < d or c < a < d < b
+    ]
     return any(
-        not any(
-            one == other and (a < c < b < d or c < a < d < b)
-            for ((a, b), one), ((c, d), other) in combinations(zip(lines, sides, strict=True), 2)
-        )
+        all(sides[one] != sides[other] for one, other in crossing)
         for sides in product((False, True), repeat=len(lines))
     )
 
