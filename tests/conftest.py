@@ -23,7 +23,7 @@ from db import Ledger
 from langford.kernels.cache import cache_folder
 from langford.methods import METHODS
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
-from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, changes, command_on, may_change, run_here
 from tests.support.databases import ledger_of_a_test
 from tests.support.disks import mounted
 from tests.support.farm import CAMPAIGN, Farm
@@ -146,6 +146,13 @@ def langford(tmp_path: Path) -> Run:
         )
 
     return call
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that are called in this process evaluate tasks themselves: they start no processes for them."""
+    for change in changes({}, in_process=True):
+        monkeypatch.setattr(*change)
 
 
 @pytest.fixture

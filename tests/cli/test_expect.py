@@ -15,6 +15,9 @@ from langford.cli.output.known import KnownAnswer
 from langford.errors import BadProblem
 from langford.methods.plan import Plan
 from langford.problem import Problem
+from tests.support.command_line import run_here
+
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def call(*arguments: str) -> Result:
@@ -25,10 +28,9 @@ def call(*arguments: str) -> Result:
 def twelve(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A ledger with a campaign that is done, and its export beside it."""
     folder = tmp_path_factory.mktemp("twelve")
-    ledger = str(folder / "l.db")
-    assert call("run", "12", "--name", "twelve", "-l", ledger, "--workers", "1").exit_code == 0
-    assert call("export", "twelve", "-l", ledger, "--out", str(folder / "twelve.jsonl.gz")).exception is None
-    return ledger
+    for command in ("run 12 --name twelve -l l.db", "export twelve -l l.db"):
+        assert run_here(command.split(), folder).returncode == 0
+    return str(folder / "l.db")
 
 
 RUN = ["run", "12", "--name", "twelve", "--workers", "1"]

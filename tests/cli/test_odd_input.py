@@ -50,13 +50,6 @@ def test_a_byte_order_mark_at_the_start_of_a_file_is_no_content(tmp_path: Path) 
     assert Statement.read(file) == statement
 
 
-def test_a_byte_order_mark_in_a_profile_is_no_content(langford: Run, tmp_path: Path) -> None:
-    (tmp_path / "langford").mkdir()
-    (tmp_path / "langford" / "profile.json").write_bytes(b"\xef\xbb\xbf{}\n")
-    done = langford("run", "langford", "7", variables={"XDG_CONFIG_HOME": str(tmp_path)})
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.parametrize(("variable", "value"), [("NUMBA_DISABLE_JIT", "1"), ("NUMBA_NUM_THREADS", "0")])
 def test_a_variable_that_keeps_numba_from_compiling_is_named(langford: Run, variable: str, value: str) -> None:
     done = langford("count", "8", variables={variable: value})

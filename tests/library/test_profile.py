@@ -27,6 +27,7 @@ def test_settings_are_found_again() -> None:
     save_settings("some GPU", "regular", {"lane_colours": 7})
     save_settings("another", "miller", {"threads": 64})
     assert settings_of("some GPU", "miller") == {"lane_colours": 8}
+    profile_file().write_bytes(b"\xef\xbb\xbf" + profile_file().read_bytes())  # as some editors do
     assert chosen_from(SearchSettings(), settings_of("another", "miller")) == SearchSettings(threads=64)
 
 
