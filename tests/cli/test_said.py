@@ -88,11 +88,11 @@ def test_a_count_is_cited_with_the_program() -> None:
 
 
 def test_the_campaigns_of_a_table_share_a_line() -> None:
-    said("table", "rosa", "8", "--workers", "1")
+    said("table", "rosa", "12", "--workers", "1")
     *_, campaigns, shared = said("status").splitlines()
     assert campaigns.split()[0] == "twelve"
-    assert shared.split()[:6] == ["4", "of", "rosa", "n", "=", "3..8"]
-    assert len(json.loads(said("status", "--json"))) == 5
+    assert shared.split()[:6] == ["6", "of", "rosa", "n", "=", "3..12"]
+    assert len(json.loads(said("status", "--json"))) == 7
 
 
 def test_the_status_sees_that_a_process_of_this_host_is_gone() -> None:
