@@ -10,50 +10,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
+from db.attempts import Credential, Delivery, Lease, Receipt
 from db.campaign.operator import OperatorCampaign
 from db.campaign.stored import StoredCampaign
-from db.errors import (
-    LedgerError,
-    UnknownWorker,
-    WorkerDistrusted,
-    WrongToken,
-)
+from db.errors import UnknownWorker, WorkerDistrusted, WrongToken
 from db.identity import Identity
 from db.look.overview.records import Overview
-from db.records import (
-    IN_LEDGER,
-    NO_SECONDS,
-    NO_STEPS,
-    CampaignInfo,
-)
+from db.records import IN_LEDGER, NO_SECONDS, NO_STEPS, CampaignInfo
 from db.states import COMPLAINTS, Ending, Outcome
 from db.store.database import retried
 from db.store.transaction import Transaction
-from db.trust import (
-    acceptance,
-    complaints,
-    enrolment,
-    holding,
-    reasons,
-    rechecks,
-)
-from db.trust.holding import Holdings
-from db.trust.reasons import Asking
+from db.trust import acceptance, complaints, enrolment
+from db.trust.granting import Grants, Wanted
 from db.trust.terms import EVERYTHING, Terms
-from db.work import (
-    deadlines,
-    leases,
-    owned,
-    presence,
-    pruning,
-    transitions,
-)
-from db.work.deadlines import Deadlines
-from db.work.pruning import Living
-from db.work.transitions import Claimant
+from db.work import leases, owned, pruning, transitions
 
 
 @dataclass(frozen=True)
@@ -84,9 +56,7 @@ class WorkerCampaign:
             operator: of the same campaign.
         """
         self.campaign, self.operator, self.terms = campaign, operator, EVERYTHING
-        now = campaign.database.now
-        self._deadlines, self._presence = Deadlines(now), presence.Presence(now)
-        self._holdings, self._living = Holdings(), Living(now)
+        self._grants = Grants(campaign.record, campaign.database.now)
 
     def on(self, terms: Terms) -> Self:
         """The same for workers who may have no more than these terms allow."""
@@ -122,21 +92,21 @@ class WorkerCampaign:
     ) -> tuple[float | None, list[Lease]]:
         """Register a worker, unless it is, and lease its first tasks, in one transaction.
 
-        Returns what :meth:`pace` returned for its kind of device within the last minute, and the leases.  Raises
-        TooManyWorkers, and as :meth:`lease`.
+        Returns the seconds per unit of work of its kind of device, as within the last minute
+        (:func:`db.work.deadlines.pace`), and the leases.  Raises TooManyWorkers, and as :meth:`lease`.
 
         Args:
             identity: the worker.
             count, seconds, held, copies: see :meth:`lease`.
         """
-        asked = identity.worker_id, count, seconds, held, copies
-        idle = self.terms.admit(self._living, self.campaign.database, identity.worker_id)
+        wanted = Wanted(identity.worker_id, count, seconds, held, copies)
+        idle = self.terms.admit(self._grants.living, self.campaign.database, identity.worker_id)
         with self._changing_attempts() as transaction:
             pruning.prune(transaction.connection, idle)
             equipment = {**identity.machine.equipment, "token": self.terms.digest}
             enrolment.insert_worker(transaction.connection, *identity.enrolment, **equipment)
-            pace = self._deadlines.pace(transaction, identity.device_kind, self.terms.digest)
-            granted, refusal = self._grant(transaction, *asked)
+            pace = self._grants.deadlines.pace(transaction, identity.device_kind, self.terms.digest)
+            granted, refusal = self._grants.grant(transaction, self.terms, wanted)
         if refusal is not None:
             raise refusal
         return pace, granted
@@ -172,64 +142,12 @@ class WorkerCampaign:
             copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
         with self._changing_attempts() as transaction:
-            granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies)
+            granted, refusal = self._grants.grant(
+                transaction, self.terms, Wanted(worker_id, count, seconds, held, copies)
+            )
         if refusal is not None:
             raise refusal
         return granted
-
-    def _grant(
-        self,
-        transaction: Transaction,
-        worker_id: str,
-        count: int,
-        seconds: float,
-        held: Collection[int] | None,
-        copies: int,
-        brought: int = 0,
-        refused: int = 0,
-    ) -> tuple[list[Lease], LedgerError | None]:
-        """The leases, and the error to raise after the transaction if there are none for this token.
-
-        The transaction is committed all the same: overdue leases have ended.
-
-        Args:
-            brought, refused: how many results were taken, and refused, in this transaction.
-        """
-        known = enrolment.known(transaction, self.campaign.record, worker_id, self.terms.digest)
-        self._deadlines.cut(transaction.connection)
-        if known.overdue:
-            ended = transitions.expire(transaction, self.terms.unheard)
-            presence.lose(transaction.connection, set(ended))
-        if held is not None and known.running:
-            leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
-        refusal, allowed = None, count
-        if self.terms.digest:
-            refusal, allowed = self._allowed(transaction, known, count, brought)
-        longest = self._deadlines.warranted(transaction, self.terms.digest)
-        seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
-        claimant = Claimant(worker_id, known.host, self.terms.digest, fresh_nonce(), seconds, longest)
-        granted = rechecks.claim(transaction, claimant, known, allowed)
-        granted += leases.claim(transaction, claimant, allowed - len(granted))
-        if not granted:
-            complaints.judge_again(transaction)
-        granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
-        self._presence.note(transaction.connection, [worker_id])
-        if self.terms.digest:
-            self._holdings.took(self.terms.digest, len(granted))
-        self.terms.note(transaction, len(granted) + refused, brought)
-        return granted, refusal
-
-    def _allowed(
-        self, transaction: Transaction, known: Any, count: int, brought: int
-    ) -> tuple[LedgerError | None, int]:
-        """How many leases the token may get, and why not even one."""
-        token = self.terms.digest
-        room = self._holdings.room(transaction, token, known.now, count)
-        many = known.fruitless >= holding.MAX_FRUITLESS and not brought
-        is_fruitless = many and holding.is_fruitless(transaction, token)
-        ready = room >= 1 or leases.any_ready(transaction)
-        refusal = reasons.refusal(Asking(token, token, is_fruitless=is_fruitless, room=room, ready=ready))
-        return refusal, 0 if refusal else int(min(count, room))
 
     def renew(
         self,
@@ -258,10 +176,10 @@ class WorkerCampaign:
         with self._changing_attempts() as transaction:
             shown = owned.shown(transaction, self.campaign.record, [each.credentials for each in renewals])
             workers = {row.worker_id for attempts in shown for row in attempts.values()}
-            self._presence.note(transaction.connection, workers)
+            self._grants.presence.note(transaction.connection, workers)
             extended, steps, computed = dict[float, list[int]](), dict[int, int](), dict[int, float]()
             for renewal, attempts in zip(renewals, shown, strict=True):
-                longest = renewal.terms.longest(self._deadlines, transaction)
+                longest = renewal.terms.longest(self._grants.deadlines, transaction)
                 later = extended.setdefault(min(renewal.seconds, longest), [])
                 for attempt, row in attempts.items():
                     made = renewal.steps.get(attempt, -1)
@@ -293,7 +211,7 @@ class WorkerCampaign:
         """
         with self._changing_attempts() as transaction:
             tasks = owned.tasks(transaction, self.campaign.record, credentials)
-            self._holdings.ended()
+            self._grants.holdings.ended()
             leases.note(transaction, {attempt: computed[attempt] for attempt in computed if attempt in tasks})
             if outcome not in COMPLAINTS:
                 transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
@@ -303,13 +221,6 @@ class WorkerCampaign:
                 for attempt, index in tasks.items()
                 if complaints.complain(transaction, attempt, index, outcome, note)
             }
-
-    def pace(self, device_kind: str) -> float | None:
-        """Seconds per unit of work at the slowest of the last results of a kind of device, see
-        :func:`db.work.deadlines.pace`.
-        """
-        with self.campaign.reading() as transaction:
-            return deadlines.pace(transaction, device_kind, self.terms.digest)
 
     @retried
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
@@ -327,7 +238,7 @@ class WorkerCampaign:
                     receipts, brought = acceptance.accept(
                         transaction, self.campaign.record, self.campaign.plan, deliveries, self.terms, one_at_a_time
                     )
-                    self._holdings.ended()
+                    self._grants.holdings.ended()
                     self.terms.note(transaction, acceptance.refused(receipts), brought)
                     return receipts
             except acceptance.Overtaken:
@@ -354,9 +265,9 @@ class WorkerCampaign:
                 receipts, brought = acceptance.accept(
                     transaction, self.campaign.record, self.campaign.plan, deliveries, self.terms
                 )
-                self._holdings.ended()
-                asked, refused = (worker_id, count, seconds, held, copies), acceptance.refused(receipts)
-                granted, refusal = self._grant(transaction, *asked, brought, refused)
+                self._grants.holdings.ended()
+                wanted, refused = Wanted(worker_id, count, seconds, held, copies), acceptance.refused(receipts)
+                granted, refusal = self._grants.grant(transaction, self.terms, wanted, brought, refused)
         except acceptance.Overtaken:
             return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
         except (UnknownWorker, WorkerDistrusted, WrongToken):

@@ -35,7 +35,7 @@ from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.asgi import Served
-from tests.support.campaigns import HOUR, delivery, shown_by, terms_of, with_token
+from tests.support.campaigns import HOUR, delivery, pace, shown_by, terms_of, with_token
 from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.database_clock import DatabaseClock, moved_clock
@@ -696,16 +696,16 @@ def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Bearers, 
     assert after.seconds < 2 * before.seconds + 60
     assert sum(record.seconds or 0.0 for record in farm.campaign.reader.task_records()) < 10 * HOUR
     # What a liar claims to take no time does not make others kill their tasks.
-    assert with_token(farm.campaign, farm.tokens[HONEST]).pace("cpu") == pytest.approx(
-        with_token(farm.campaign, farm.tokens["other-0"]).pace("cpu"), rel=1e3
+    assert pace(farm.campaign, token=farm.tokens[HONEST]) == pytest.approx(
+        pace(farm.campaign, token=farm.tokens["other-0"]), rel=1e3
     )
 
 
 def test_one_other_token_says_nothing_about_the_time_of_tasks(farm: Bearers) -> None:
     farm.enrol("one")
     farm.deliver(farm.lease("one", count=1), LIAR, seconds=1e-9)
-    assert with_token(farm.campaign, farm.tokens[HONEST]).pace("cpu") is None
-    assert with_token(farm.campaign, farm.tokens[LIAR]).pace("cpu") is not None
+    assert pace(farm.campaign, token=farm.tokens[HONEST]) is None
+    assert pace(farm.campaign, token=farm.tokens[LIAR]) is not None
 
 
 def test_workers_that_open_the_ledger_have_no_limits(tmp_path: Path, clock: DatabaseClock) -> None:

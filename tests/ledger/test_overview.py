@@ -34,6 +34,7 @@ from tests.support.campaigns import (
     delivery,
     finish,
     forged,
+    pace,
     terms_of,
     with_token,
 )
@@ -280,7 +281,7 @@ def test_times_that_no_clock_shows_say_nothing_of_a_speed(history: History) -> N
     json.dumps(document, allow_nan=False)
     ratios = {view["id"]: view["against_peers"] for view in document["workers"]}
     assert ratios == {**dict.fromkeys("abc", pytest.approx(1.0)), "nothing": None, "years": None, "most": None}
-    assert history.campaign.worker.pace("cpu") == pytest.approx(1.0)
+    assert pace(history.campaign) == pytest.approx(1.0)
 
 
 def test_who_is_here(history: History) -> None:

@@ -28,6 +28,7 @@ from tests.support.campaigns import (
     delivery,
     forged,
     new_campaign,
+    pace,
     terms_of,
     true_deliveries,
     with_token,
@@ -104,13 +105,13 @@ def test_the_workers_of_a_token_are_counted_again_only_when_it_seems_to_have_no_
 
 def test_who_enrols_gets_tasks_and_again_when_the_answer_was_lost(ledger: Ledger, campaign: Campaign) -> None:
     me = Identity.fresh()
-    pace, first = with_token(campaign, TOKEN).enrol(me, 2, HOUR, [])
-    assert (pace, len(first)) == (None, 2)
+    told, first = with_token(campaign, TOKEN).enrol(me, 2, HOUR, [])
+    assert (told, len(first)) == (None, 2)
     with_token(campaign, TOKEN).deliver(true_deliveries(first[:1], 2.0 * first[0].work))
-    pace, again = with_token(campaign, TOKEN).enrol(me, 2, HOUR, [])
+    told, again = with_token(campaign, TOKEN).enrol(me, 2, HOUR, [])
     assert campaign.worker.renew([*first, *again], HOUR) == {lease.attempt for lease in again}
-    assert (pace, len(workers(ledger))) == (None, 1), "the pace is at most a minute old"
-    assert campaign.worker.pace("cpu") is None, "of workers without a token"
+    assert (told, len(workers(ledger))) == (None, 1), "the pace is at most a minute old"
+    assert pace(campaign) is None, "of workers without a token"
 
 
 def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: Campaign) -> None:

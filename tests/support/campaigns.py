@@ -15,6 +15,7 @@ from db.states import EventKind, Outcome, Role
 from db.store.transaction import Transaction
 from db.trust import draw
 from db.trust.terms import EVERYTHING, Terms, TokenTerms
+from db.work import deadlines
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -79,6 +80,12 @@ def terms_of(token: str) -> Terms:
 def with_token(campaign: Campaign, token: str) -> WorkerCampaign:
     """The campaign as the task server serves it to the bearer of a token."""
     return campaign.worker.on(terms_of(token))
+
+
+def pace(campaign: Campaign, device_kind: str = "cpu", token: str = "") -> float | None:
+    """What the workers of a token, or those without one, are told of their kind of device."""
+    with campaign.reading() as transaction:
+        return deadlines.pace(transaction, device_kind, terms_of(token).digest)
 
 
 def age(campaign: Campaign, seconds: float) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Dialect, Engine, event
 from db import Ledger
 from db.schema import views
 from db.states import Ending
-from tests.support.campaigns import COUNT, finish, new_campaign
+from tests.support.campaigns import COUNT, finish, new_campaign, pace
 
 
 class Compiled(dict[Any, Any]):
@@ -56,7 +56,7 @@ def compile_statements() -> None:
     """Have the statements of a campaign's life compiled, for the children of this process."""
     with tempfile.TemporaryDirectory() as folder, Ledger(str(Path(folder, "ledger.db")), create=True) as ledger:
         campaign = new_campaign(ledger)
-        campaign.worker.pace("cpu")
+        pace(campaign)
         finish(campaign, "a")
         campaign.reader.overview()
         ledger.leave("a", Ending.FINISHED)
