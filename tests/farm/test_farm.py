@@ -1,4 +1,7 @@
-"""A real server, real workers, and what goes wrong between them: after each fault the exact count."""
+"""A real server, real workers, and what goes wrong between them: after each fault the exact count.
+
+``tests/system/test_soak.py`` kills many of them at random moments.
+"""
 
 from __future__ import annotations
 
@@ -36,17 +39,6 @@ def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
         assert {worker.kernels for worker in farm.workers()} == {method_hash("necklace")}
     finally:
         farm.stop()
-
-
-@pytest.mark.exhaustive
-def test_workers_that_are_killed(farm: Farm) -> None:
-    """Once; ``tests/system/test_soak.py`` kills many at random moments."""
-    workers = [farm.work("--lease", "2", in_process=False) for _ in range(2)]
-    farm.wait_until(lambda: farm.done() > 5)
-    for worker in workers:
-        worker.kill()
-        worker.wait(30)
-    farm.finish(farm.work())
 
 
 @pytest.mark.exhaustive

@@ -83,4 +83,4 @@ class RemoteHistories(Histories):
 
 
 TestRemoteHistories = pytest.mark.exhaustive(RemoteHistories.TestCase)
-TestRemoteHistories.settings = settings(max_examples=3, stateful_step_count=20, deadline=None)
+TestRemoteHistories.settings = settings(max_examples=4, stateful_step_count=20, deadline=None)
