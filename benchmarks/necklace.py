@@ -2,7 +2,7 @@
 
     python benchmarks/necklace.py                              starters of n = 12 to 16, about a minute
     python benchmarks/necklace.py --beside ./starters          the same beside `./starters N`, in turn
-    python benchmarks/necklace.py --quick                      n = 12 and 13
+    python benchmarks/necklace.py --quick                      n = 12
 
 The other program prints a line "N COUNT ...".  Seconds are processor time; of this program without the time to
 compile and to plan.
@@ -21,7 +21,7 @@ from langford.methods import Evaluator, Plan, merge
 from langford.problem import Problem
 from langford.problem.reference import published
 
-SIZES, QUICK = range(12, 17), range(12, 14)
+SIZES, QUICK = range(12, 17), range(12, 13)
 
 
 def other_count(program: Path, n: int) -> int:

@@ -28,7 +28,7 @@ from langford.result import Evaluation, PartialResult
 KEY = PlanKey(Problem.langford(12), "polyphase", 22)
 SHARES, QUICK_SHARES = (0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), (0.05, 1.0)
 LIES = (1, 10, 100)
-REPETITIONS, QUICK_REPETITIONS = {1: 400, 10: 150, 100: 40}, {1: 10, 10: 5, 100: 2}
+REPETITIONS, QUICK_REPETITIONS = {1: 400, 10: 150, 100: 40}, {1: 4, 10: 2, 100: 1}
 
 
 def deliver(campaign: Campaign, worker: str, lies: bool) -> None:
