@@ -67,7 +67,7 @@ def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: s
     assert "Traceback" not in (tmp_path / "errors").read_text()
 
 
-@pytest.mark.parametrize(("command", "code"), [*exhaustive([("count 8", 0)]), ("run langford 8", 2)])
+@pytest.mark.parametrize(("command", "code"), [("list 3", 0), ("run langford 8", 2)])
 def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, command: str, code: int) -> None:
     done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
     assert done.returncode == code, done.stderr

@@ -84,10 +84,9 @@ def create(
             plan = planned(found, address, chosen.name, key, computing)
             (replace(plan, host=None) if is_known else plan).print(as_json)
         return
-    cost = Cost.of_count(new.problem, new.method, computing)
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-        cost.say()
+        Cost.of_count(new.problem, new.method, computing).say()  # it is measured, which may take seconds
         promise(campaign, replicate)
         where = ledger.database.where
         document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
