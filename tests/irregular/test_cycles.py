@@ -19,6 +19,7 @@ from langford.errors import BadInput, CheckFailed
 from langford.irregular import Graph, cycle_mean, cycle_ratio
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 
+INT = np.int32
 edges_of_small_graphs = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9), st.integers(0, 3)), max_size=12
 )
@@ -146,10 +147,10 @@ def test_a_torus_whose_best_cycle_goes_all_the_way_round() -> None:
 
 def two_circles(first: list[float], second: list[float]) -> tuple[Graph, Any]:
     a, b = len(first), len(second)
-    sources = np.arange(a + b)
-    targets = np.concatenate([np.roll(np.arange(a), -1), a + np.roll(np.arange(b), -1)])
+    sources = np.arange(a + b, dtype=INT)
+    targets = np.concatenate([np.roll(sources[:a], -1), np.roll(sources[a:], -1)])
     # A bridge, so that the potentials must also prove an edge between components.
-    graph = Graph.from_edges(a + b, np.append(sources, 0), np.append(targets, a))
+    graph = Graph.from_edges(a + b, np.append(sources, INT(0)), np.append(targets, INT(a)))
     return graph, np.append(np.concatenate([first, second]), -1000)[graph.order]
 
 
@@ -203,7 +204,7 @@ def test_weights_and_times_of_any_type(kind: str) -> None:
 
 
 def test_whole_numbers_beside_floats_are_rounded_as_floats() -> None:
-    graph = Graph.from_edges(2, np.array([0, 1]), np.array([1, 0]))
+    graph = Graph.from_edges(2, np.array([0, 1], INT), np.array([1, 0], INT))
     cycle_ratio(graph, np.array([2**53 + 1, 1]), np.array([1.5, 0.5])).check()
     cycle_ratio(graph, np.array([-128, -128], np.int8), np.array([0.3, 0.4])).check()
 
@@ -237,8 +238,19 @@ def test_results_do_not_depend_on_how_edges_are_listed() -> None:
     assert np.array_equal(again.potentials, cycle_mean(graph, weights).potentials)
 
 
+@pytest.mark.exhaustive
+def test_results_do_not_depend_on_how_wide_vertices_are() -> None:
+    graph, weights = random_graph(60, 240, 5)
+    wide = Graph.from_edges(60, graph.sources.astype(np.int64), graph.indices.astype(np.int64))
+    for each in (weights, weights / 7):
+        narrow, answer = cycle_mean(graph, each), cycle_mean(wide, each)
+        answer.check()
+        assert (answer.value, answer.edges.tolist()) == (narrow.value, narrow.edges.tolist())
+        assert answer.potentials.tolist() == narrow.potentials.tolist()
+
+
 def test_bad_weights_and_times() -> None:
-    graph = Graph.from_edges(2, np.array([0, 1]), np.array([1, 0]))
+    graph = Graph.from_edges(2, np.array([0, 1], INT), np.array([1, 0], INT))
     whole = np.array([3, 4])
     refused: list[tuple[type[Exception], str, Any]] = [
         (BadInput, "give 2 of them", lambda: cycle_mean(graph, np.arange(3))),
@@ -266,7 +278,7 @@ def test_bad_weights_and_times() -> None:
     empty = Graph(np.zeros(1, np.int32), np.zeros(0, np.int32))
     with pytest.raises(NoCycle):
         cycle_mean(empty, np.zeros(0, np.int64))
-    loop = Graph.from_edges(1, np.array([0]), np.array([0]))
+    loop = Graph.from_edges(1, np.zeros(1, INT), np.zeros(1, INT))
     assert cycle_mean(loop, np.array([5])).value == 5
     assert cycle_ratio(loop, np.array([0.5]), np.array([4])).value == 0.125
 
@@ -275,8 +287,8 @@ def test_potentials_of_long_paths_are_exact_up_to_62_bits() -> None:
     # A loop of weight 0 below a path whose edges add up.
     def path(edges: int, weight: int) -> tuple[Graph, Any]:
         vertices = np.arange(edges)
-        sources = np.concatenate([vertices, [edges, edges]])
-        targets = np.concatenate([vertices + 1, [edges, 0]])
+        sources = np.append(vertices, [edges, edges]).astype(INT)
+        targets = np.append(vertices + 1, [edges, 0]).astype(INT)
         graph = Graph.from_edges(edges + 1, sources, targets)
         return graph, np.concatenate([np.full(edges, weight), [0, weight]])[graph.order]
 
@@ -290,7 +302,7 @@ def test_potentials_of_long_paths_are_exact_up_to_62_bits() -> None:
 
 
 def test_sums_of_cycles_are_exact_up_to_62_bits_and_floats_have_no_such_limit() -> None:
-    ring = np.arange(9)
+    ring = np.arange(9, dtype=INT)
     graph = Graph.from_edges(9, ring, np.roll(ring, -1))
     with pytest.raises(TooWide, match="62 bits"):
         cycle_mean(graph, np.full(9, 2**60))

@@ -27,14 +27,14 @@ class CycleFile:
 
     Attributes:
         names: the numbers of the vertices as written, rising, int64[n].
-        sources, targets: of each edge, as places in ``names``, int64[m].
+        sources, targets: of each edge, as places in ``names``, int32[m].
         weights: int64 or float64[m].
         times: the same, or None when no line has one.
     """
 
     names: NDArray[np.int64]
-    sources: NDArray[np.int64]
-    targets: NDArray[np.int64]
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
     weights: Array
     times: Array | None
 
@@ -56,7 +56,7 @@ def read_cycle_file(file: Path) -> CycleFile:
     columns = list(zip(*values, strict=True)) or [(), (), ()]
     ends = np.array(columns[:2], np.int64).reshape(2, -1)
     names, places = np.unique(ends, return_inverse=True)
-    sources, targets = places.reshape(2, -1)
+    sources, targets = places.reshape(2, -1).astype(np.int32)
     numbers = [_array(column) for column in columns[2:]]
     return CycleFile(names, sources, targets, numbers[0], numbers[1] if len(numbers) > 1 else None)
 
