@@ -387,7 +387,7 @@ def rest_at_tasks() -> None:
     evaluation.evaluate = rested
 
 
-TABLE = ["table", "near-skolem", "6", "--confirm", "--format", "csv"]
+TABLE = ["table", "near-skolem", "5", "--confirm", "--format", "csv"]
 
 
 def results(folder: Path) -> int:
@@ -442,7 +442,7 @@ def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path) -> No
     assert "run the same command again to resume" in errors
     assert done >= 3
     shown = rows(made(langford, *TABLE[1:]))
-    assert len(shown) == sum(range(2, 7))
+    assert len(shown) == sum(range(2, 6))
 
 
 def test_a_time_limit_stops_a_table(langford: Run) -> None:
