@@ -159,7 +159,6 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
             assert 0 not in {lease.index for lease in others}
     assert call(campaign.operator.reopen) == 1
     call(campaign.operator.take_back, "for the next")
-    call(campaign.worker.pace, "cpu")
 
 
 def life_of_results(log: StatementLog, campaign: Campaign) -> None:
