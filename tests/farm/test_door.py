@@ -14,10 +14,11 @@ import pytest
 import trustme
 
 from jobs.farm.guard.bounds import HEADER_SECONDS, NEWCOMER_SECONDS
+from jobs.farm.guard.charges import Charges, Payer
 from jobs.farm.guard.door import Door, Guest
 from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
-from jobs.farm.guard.shares import Charges, Payer, Turns
+from jobs.farm.guard.shares import Turns
 from tests.farm.test_protocol import MovableLoop, run
 
 SITE, LIAR = (Payer(name, name=f"token {number}, a worker's") for number, name in enumerate(["site", "liar"], 1))

@@ -30,7 +30,7 @@ from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import KnownTokens
 from jobs.farm.guard.bounds import READING, TOKENS_OF_A_SESSION, WORKING
-from jobs.farm.guard.shares import Payer
+from jobs.farm.guard.charges import Payer
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
 from tests.support.databases import new_ledger

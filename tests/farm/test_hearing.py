@@ -15,8 +15,9 @@ from db.work.tokens import digest
 from db.work.transitions import UNHEARD_SECONDS
 from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.bounds import HEARING_SECONDS, MIN_RETRY_SECONDS, SILENCE_SECONDS
+from jobs.farm.guard.charges import Payer
 from jobs.farm.guard.hearing import Hearing
-from jobs.farm.guard.shares import NoTime, Payer, Rank, Turns
+from jobs.farm.guard.shares import NoTime, Rank, Turns
 from tests.support.asgi import Served
 from tests.support.campaigns import TASKS, new_campaign, terms_of
 from tests.support.clock import MovableClock

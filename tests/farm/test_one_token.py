@@ -29,8 +29,8 @@ from db.work.presence import PRESENCE_SECONDS
 from db.work.tokens import digest
 from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
 from jobs.farm.guard.bodies import Bounds
+from jobs.farm.guard.charges import Payer
 from jobs.farm.guard.door import Guest
-from jobs.farm.guard.shares import Payer
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

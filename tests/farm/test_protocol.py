@@ -25,12 +25,13 @@ from jobs.farm.guard.bounds import (
     TAKING_SECONDS,
     UNWANTED_SECONDS,
 )
+from jobs.farm.guard.charges import Charges, Payer
 from jobs.farm.guard.door import Door, Guest
 from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.protocol import GuardedProtocol, Serving
 from jobs.farm.guard.reins import Reins
-from jobs.farm.guard.shares import Charges, Payer, Turns
+from jobs.farm.guard.shares import Turns
 from jobs.reach.requests import KEPT_SECONDS as CLIENT_KEPT_SECONDS
 from jobs.reach.requests import TIMEOUT_SECONDS
 from jobs.run.source import RENEWAL_SECONDS

@@ -19,16 +19,8 @@ from jobs.farm.guard.bounds import (
     WAIT_SECONDS,
     WINDOW_SECONDS,
 )
-from jobs.farm.guard.shares import (
-    Charges,
-    Lane,
-    NoTime,
-    Payer,
-    Queue,
-    Rank,
-    Turns,
-    charged,
-)
+from jobs.farm.guard.charges import Charges, Payer, charged
+from jobs.farm.guard.shares import Lane, NoTime, Queue, Rank, Turns
 from tests.farm.test_protocol import MovableLoop
 from tests.farm.test_protocol import run as run_moved
 from tests.support.clock import MovableClock

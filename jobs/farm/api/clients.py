@@ -15,8 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.farm.api.operations import RANKS
 from jobs.farm.guard.access import RANK, Access
+from jobs.farm.guard.charges import charged
 from jobs.farm.guard.defence import Defence
-from jobs.farm.guard.shares import NoTime, Rank, charged
+from jobs.farm.guard.shares import NoTime, Rank
 from jobs.show.log_lines import line
 
 API = "/campaigns", "/metrics"

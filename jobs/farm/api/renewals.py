@@ -20,7 +20,8 @@ from db.records import Right
 from db.states import Role
 from jobs.farm.api.authority import Authority
 from jobs.farm.guard.bodies import ATTEMPTS
-from jobs.farm.guard.shares import Charges, Payer, Queue
+from jobs.farm.guard.charges import Charges, Payer
+from jobs.farm.guard.shares import Queue
 from jobs.reach import wire
 from langford.errors import LangfordError
 

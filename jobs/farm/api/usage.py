@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from db import Ledger
 from db.errors import LedgerError
 from jobs.clock import SYSTEM, Clock, repeated
-from jobs.farm.guard.shares import Charges
+from jobs.farm.guard.charges import Charges
 
 EVERY_SECONDS = 5.0
 """Time between two transactions; an idle server makes none."""

@@ -23,8 +23,9 @@ from jobs.farm.guard import cookie
 from jobs.farm.guard.addresses import address_of
 from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.bounds import BODIES, BODIES_OF_A_TOKEN, PIECE, READING, REMEMBERED, WORKING
+from jobs.farm.guard.charges import Payer
 from jobs.farm.guard.defence import Defence
-from jobs.farm.guard.shares import Lane, Payer, Places, Rank
+from jobs.farm.guard.shares import Lane, Places, Rank
 
 PAYER = "langford.payer"
 """Where the scope of a request keeps who is charged for it."""

@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from jobs.farm.guard.charges import Charges
 from jobs.farm.guard.door import Door
 from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
 from jobs.farm.guard.sessions import Sessions
-from jobs.farm.guard.shares import Charges, Turns
+from jobs.farm.guard.shares import Turns
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,9 +34,10 @@ from jobs.farm.guard.bounds import (
     STRANGERS_OF_AN_ADDRESS,
     WAIT_SECONDS,
 )
+from jobs.farm.guard.charges import Charges, Payer
 from jobs.farm.guard.hearing import Hearing
 from jobs.farm.guard.limited_log import LimitedLog
-from jobs.farm.guard.shares import Charges, Payer, Turns
+from jobs.farm.guard.shares import Turns
 
 ACCEPT_AGAIN_SECONDS = 1.0
 """How long nothing is accepted after the system has refused a file."""

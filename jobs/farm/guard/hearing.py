@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard.bounds import HEARING_SECONDS, SILENCE_SECONDS
-from jobs.farm.guard.shares import Payer
+from jobs.farm.guard.charges import Payer
 
 
 class Hearing:

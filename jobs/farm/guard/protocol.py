@@ -20,9 +20,10 @@ from jobs.farm.guard.bounds import (
     TAKING_SECONDS,
     UNWANTED_SECONDS,
 )
+from jobs.farm.guard.charges import Payer
 from jobs.farm.guard.door import Door, Guest
 from jobs.farm.guard.reins import Reins
-from jobs.farm.guard.shares import Payer, Turns
+from jobs.farm.guard.shares import Turns
 from langford.errors import LangfordError
 
 LARGE = f"Too large headers: at most {MAX_HEADERS} bytes in at most {MAX_HEADER_LINES} lines."
