@@ -40,8 +40,8 @@ def lie(farm: Farm, host: str, token: str) -> int:
     plan, told = farm.campaign.plan, 0
     liar = RemoteServer(f"http://127.0.0.1:{farm.port}/{NAME}", token).campaign()
     me = structs.replace(Identity.fresh(), host=host)
-    liar.enrol(me)
-    while leases := liar.lease(me.worker_id, 10, 60, list(range(1000))):
+    _, leases = liar.enrol(me, 10, 60, [])
+    while leases:
         deliveries = []
         for lease in leases:
             true = plan.evaluate(lease.index)
@@ -50,6 +50,7 @@ def lie(farm: Farm, host: str, token: str) -> int:
             deliveries.append(Delivery.of(lease, Evaluation(forged, 0.5, "{}")))
         liar.deliver(deliveries)
         told += len(deliveries)
+        leases = liar.lease(me.worker_id, 10, 60, list(range(1000)))
     return told
 
 

@@ -1,8 +1,8 @@
 """Fair shares of a server by what was used: of what waits, that of the payer with the least charge is done next.
 
-All strangers (:mod:`jobs.farm.guard.charges`) together are one payer beside the tokens, and share among each other what it gets.  So one rule bounds
-what anybody can take of a server, whatever is sent: beside a single other payer the half, and only while that one
-waits.
+All strangers are one payer (:mod:`jobs.farm.guard.charges`) beside the tokens, and share among each other what it
+gets.  So one rule bounds what anybody can take of a server, whatever is sent: beside a single other payer the half,
+and only while that one waits.
 """
 
 from __future__ import annotations
