@@ -27,6 +27,7 @@ from langford.irregular.memory import present_bytes
 from langford.irregular.rows import cuts, heads_of, sorted_rows
 from langford.problem import Problem
 from tests.irregular.ranks import ThreadRanks, on_threads
+from tests.support.cases import exhaustive
 
 DIRECTIONS = ["auto", "down", "up"]
 
@@ -46,7 +47,7 @@ def depths_of_scipy(graph: Graph, root: int) -> list[int]:
     return depth.tolist()
 
 
-@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", [np.int32, *exhaustive([np.int64])])
 def test_rows_keep_the_order_of_the_edges(kind: Any) -> None:
     sources, targets = edges_of(20, 100, kind=kind)
     graph = Graph.from_edges(20, sources, targets)
@@ -106,7 +107,7 @@ def test_kronecker_depends_on_the_seed_and_the_number_of_the_edge_alone() -> Non
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", [np.int32, *exhaustive([np.int64])])
 def test_depths_are_those_of_scipy(direction: Any, kind: Any) -> None:
     for n, count in ((1, 0), (1, 3), (50, 60), (50, 400), (200, 210)):
         sources, targets = edges_of(n, count, n, kind)
