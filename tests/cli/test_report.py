@@ -289,6 +289,7 @@ def test_the_mean_occupancy_is_what_counting_gives(
         assert computed.most == max(running(time, devices or math.inf) for time in times)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [figures.WIDE, figures.NARROW], ids=["wide", "narrow"])
 @pytest.mark.filterwarnings("error::UserWarning")
 def test_every_span_of_time_has_ticks(size: figures.Format) -> None:

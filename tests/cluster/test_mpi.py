@@ -52,6 +52,7 @@ def output_of(process: subprocess.Popen[str]) -> str:
     return out
 
 
+@pytest.mark.exhaustive
 def test_static_ranks_count_a_member_of_a_family(mpirun: Mpirun) -> None:
     problem = Problem.parse("hooked-near-skolem-8-missing-4")
     found = json.loads(output_of(mpirun(2, "mpi", "--static", *problem.arguments, "--json")))
@@ -250,6 +251,7 @@ def test_a_rank_aborts_when_its_output_was_read_or_will_not_be(after_seconds: fl
     assert launcher.unread == [unread]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
@@ -268,6 +270,7 @@ def test_one_rank_cannot_hand_out(tmp_path: Path, variables: dict[str, str], say
     assert says in done.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("problem", "code", "said"), [("15 --depth 7", 2, "even depths"), ("33", 0, "L(2,33) = 0")]
 )

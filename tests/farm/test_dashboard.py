@@ -148,6 +148,7 @@ def test_a_server_that_says_nothing_any_more(farm: WatchedFarm, browser: Browser
         live(page)
 
 
+@pytest.mark.exhaustive
 def test_a_page_in_the_background_asks_rarely(farm: WatchedFarm, browser: Browser) -> None:
     turn = (
         "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true}); "

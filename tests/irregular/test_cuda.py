@@ -37,6 +37,7 @@ def there(gpu: Gpu, graph: Graph) -> Graph:
     return copy
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("types", "architecture"), list(zip(TYPES, ARCHITECTURES, strict=True)), ids=["whole", "real"]
 )

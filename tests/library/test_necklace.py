@@ -133,6 +133,7 @@ def exactly(plan: NecklacePlan, index: int) -> PartialResult:
     return PartialResult(index, value, residue(value), len(terms) - terms.count(0))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("places", "seed"), [(60, 3), (61, 0), (63, 3), (64, 0)])
 def test_the_widest_words_of_the_longest_circles(places: int, seed: int) -> None:
     plan = plan_of(full_circle(places), 2, seed)

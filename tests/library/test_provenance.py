@@ -96,7 +96,8 @@ def concerned(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, set[str]
     return {file: set(names) for file, names in printed(CHANGING, *NEW, folder=folder).items()}
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("host", marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("device", ["cpu", "host"])
 def test_every_file_that_is_entered_is_covered(device: str, concerned: Mapping[str, set[str]]) -> None:
     """The kernels of the GPU are compiled for the host, which takes long."""
     entered = printed(TRACING, device, folder=ROOT.parent)

@@ -84,6 +84,7 @@ def planar_by_trying(arrangement: tuple[int, ...]) -> bool:
     )
 
 
+@pytest.mark.exhaustive
 def test_planar_is_what_trying_all_sides_finds() -> None:
     seen = set()
     for words in ("3", "4", "7", "skolem 5", "hooked-skolem 6", "9 copies 3", "skolem 2 copies 4 holes 3"):

@@ -93,6 +93,7 @@ def test_free_colours_on_the_host(test_free: int) -> None:
     require_same(plan, on_gpu(plan, host_program(), 1, SMALL))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("share", [0.2, 1.0])
 def test_a_static_share_for_the_cores(share: float) -> None:
     plan = plan_of("miller", Problem.langford(11), 1)

@@ -84,6 +84,7 @@ def compare_block(
         assert tile or expected[2] > 0 or plan.problem in (MANY_ODD, MANY_EVEN)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("problem", "architecture"), COMPILED, ids=str)
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     plan = shifted_plan(problem, 4)

@@ -44,6 +44,7 @@ def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
             assert sum(values) * points * problem.orders == total * plan.multiplier
 
 
+@pytest.mark.exhaustive
 @given(st.one_of(SMALL_SETS, FOLDED_SETS, HOLED_SETS), st.data())
 @settings(max_examples=25)
 def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> None:

@@ -57,6 +57,7 @@ def data(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.exhaustive
 def test_a_worker_without_a_home_folder(langford: Run, data: Path) -> None:
     assert langford("create", "8", "--method", "godfrey", "--depth", "4", "--name", "eight").returncode == 0
     with Server(data.parent, "eight"):

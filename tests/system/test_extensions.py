@@ -84,6 +84,7 @@ def test_worker_processes_find_them(
     assert json.loads(plain)["count"] == "150", "the method of this program keeps its name"
 
 
+@pytest.mark.exhaustive
 def test_ranks_find_them(
     mpirun: Mpirun, installed: dict[str, str], expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +128,7 @@ def test_a_server_and_its_worker_find_them(
     assert int(json.loads(outcome.stdout)["count"]) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_family_with_a_condition_is_counted_by_its_method_and_by_nothing_else(
     tmp_path: Path, installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +203,7 @@ def test_broken_ones_stop_nothing_that_does_not_need_them(langford: Run, tmp_pat
     assert "leaving is left out" in shown.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_family_cannot_take_another_word_of_a_problem(tmp_path: Path) -> None:
     words = ("differences", "cyclic", "over", "empty", "copies", "missing", "hole", "skolem")
     entries = "\n".join(f"{word} = sparse:named_{word}" for word in words)

@@ -152,6 +152,7 @@ def test_a_cache_folder_below_one_that_others_may_write_to(warm: Machine) -> Non
     assert f"langford: {folder} is not used for compiled code: other users can write to " in said
 
 
+@pytest.mark.exhaustive
 def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
     folder = warm.top / "numba"
     warm.plant(folder, owner=None)
@@ -188,6 +189,7 @@ def test_a_user_without_name_and_home(warm: Machine) -> None:
     assert warm.counts(done) == []
 
 
+@pytest.mark.exhaustive
 @as_root
 def test_the_home_of_another_user(warm: Machine) -> None:
     """As with ``sudo``, where it keeps HOME."""
