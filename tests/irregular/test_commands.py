@@ -89,10 +89,6 @@ def test_cycle(call: Call, tmp_path: Path) -> None:
     for start, end in (("\ufeff", "\n"), ("", "\r\n"), ("", "\x0c\n"), ("  # remark\n\t", "")):
         file.write_text(f"{start}1 1 2{end}", encoding="utf-8", newline="")
         assert document(call("cycle", "edges.txt", "--json"))["value"] == "2"
-    file.write_text(f"0 0 0.5\n0 0 1{299 * '0'}\n")
-    assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
-    file.write_text("0 0 0.5\n")
-    assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
 
 
 @pytest.mark.exhaustive
@@ -112,40 +108,29 @@ BAD = [
     ("tree langford 8 --device cuda", "GPU"),
     ("bfs --scale 8 --device cuda", "GPU"),
     ("bfs --scale 27 --device cuda", "use --mpi, even with one GPU"),
-    ("bfs --scale 8 --rows 2", "give --mpi too"),
     ("bfs --scale 45", "bytes of memory"),
     ("bfs --scale 0 --roots 1", "no vertex has an edge"),
 ]
 BAD_FILES = [
     ("1 2\n", "line 1: 2 words"),
     ("1 2 3\n1 2 3 4\n", "line 2: 4 words"),
-    ("-1 2 3\n", "line 1: '-1' is not a vertex"),
-    ("1 2 x\n", "line 1: 'x' is not a number"),
-    ("1 2 nan\n", "finite numbers only"),
+    ("-1 2 3\n", "line 1: the vertex -1 is negative"),
+    ("1 2 x\n", "line 1: 'x' is not a whole number"),
+    ("1 2 0.5\n", "line 1: '0.5' is not a whole number of up to 18 digits"),
     ("1 2 3\n", "no cycle"),
     ("7 7 3 0\n", "edges.txt: the cycle 7 takes no time"),
     ("10 20 3 0\n20 30 1 0\n30 10 1 0\n1 10 1 0\n1 2 1 1\n", "the cycle 10 → 20 → 30 takes no time"),
     ("".join(f"{v} {(v + 1) % 12} 1 0\n" for v in range(12)), "7 → 8 → 9 and 2 more takes no time"),
     ("1 1 3 1\n1 1 3 -1\n", "line 2: the time -1 is negative"),
-    (f"1{'0' * 18} 1 2\n", "has more than 18 digits"),
-    ("u,v,weight\n1,2,x\n", "line 2: 'x' is not a number"),
-    ("u,v,weight\nw,2,3\n", "line 2: 'w' is not a vertex"),
-    (f"1 1 {10**30}\n", "62 bits"),
-    (f"1 1 {2**62}\n", "62 bits"),
-    ("0 1 1e308\n1 0 1e308\n", "1e+300"),
+    (f"1{'0' * 18} 1 2\n", "of up to 18 digits"),
+    ("u,v,weight\n1,2,3\n", "line 1: 'u' is not a whole number"),
     ("", "no cycle"),
-    ("\x00\xff 1 2\n", "is not a vertex"),
+    ("\x00\xff 1 2\n", "is not a whole number"),
     ("1 2 3\x0b\n1 2\n", "line 2: 2 words"),
     ("1,2\n", "line 1: 2 words; write"),
-    ("\u0663 2 3\n", "line 1: '\u0663' is not a vertex"),
-    ("1 1 2\n1 1 \u0663\n", "line 2: '\u0663' is not a number"),
-    ("1 1 1_000\n", "line 1: '1_000' is not a number"),
-    ("1 1 +-3\n", "line 1: '+-3' is not a number"),
-    ("1 1 2\n1 1 1e400\n", "line 2: '1e400' is inf"),
-    (f"1 1 0.5\n1 1 1{400 * '0'}\n", "line 2: '1000000000000000000000000000000000000000' is inf"),
-    (f"1 1 0.5\n1 1 1{5000 * '0'}\n", "finite numbers only"),
-    (f"1 1 1{299 * '0'}\n", "write it with a decimal point"),
-    ("1 1 1e200 1e-200\n", "other units"),
+    ("\u0663 2 3\n", "line 1: '\u0663' is not a whole number"),
+    ("1 1 1_000\n", "line 1: '1_000' is not a whole number"),
+    ("1 1 +-3\n", "line 1: '+-3' is not a whole number"),
 ]
 
 
@@ -154,7 +139,7 @@ EDGES = [(1, 2, 5), (2, 3, -1), (3, 1, 4), (2, 1, 9)]
 FORMATS = {
     "words": "".join(f"{u}  {v}\t{w}\n" for u, v, w in EDGES),
     "csv": "".join(f"{u}, {v}, {w}\n" for u, v, w in EDGES),
-    "csv with names": "source,target,weight\n# a remark\n" + "".join(f"{u},{v},{w}\r\n" for u, v, w in EDGES),
+    "csv with remarks": "# source,target,weight\n" + "".join(f"{u},{v},{w} # edge\r\n" for u, v, w in EDGES),
 }
 
 

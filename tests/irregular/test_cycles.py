@@ -75,9 +75,6 @@ def test_means_of_small_graphs(edges: list[tuple[int, int, int, int]], maximum: 
     optimal.check()
     if not maximum:
         assert karp(graph, weights) == optimal.value
-    as_floats = cycle_mean(graph, weights / 7, maximum)
-    assert as_floats.value == pytest.approx(float(optimal.value / 7), rel=1e-14, abs=1e-14)
-    as_floats.check()
 
 
 @settings(max_examples=60)
@@ -145,68 +142,34 @@ def test_a_torus_whose_best_cycle_goes_all_the_way_round() -> None:
     assert len(optimal.edges) >= side
 
 
-def two_circles(first: list[float], second: list[float]) -> tuple[Graph, Any]:
+def two_circles(first: list[int], second: list[int]) -> tuple[Graph, Any]:
     a, b = len(first), len(second)
     sources = np.arange(a + b, dtype=INT)
     targets = np.concatenate([np.roll(sources[:a], -1), np.roll(sources[a:], -1)])
     # A bridge, so that the potentials must also prove an edge between components.
     graph = Graph.from_edges(a + b, np.append(sources, INT(0)), np.append(targets, INT(a)))
-    return graph, np.append(np.concatenate([first, second]), -1000)[graph.order]
+    return graph, np.array([*first, *second, 0])[graph.order]
 
 
-@pytest.mark.exhaustive
-def test_means_that_differ_by_a_billionth_are_told_apart() -> None:
-    graph, weights = two_circles([1.0, 1.0, 1.0], [1.0, 1.0 - 1e-9])
-    optimal = cycle_mean(graph, weights)
-    assert optimal.vertices.tolist() == [3, 4]
-    assert optimal.value == 1 - 0.5e-9
-    optimal.check()
-    optimal = cycle_mean(graph, weights, maximum=True)
-    assert (optimal.value, optimal.vertices.tolist()) == (1.0, [0, 1, 2])
-    # As integers even by one part in 10^18, far below what floats tell apart.
+def test_means_that_differ_by_far_less_than_a_billionth_are_told_apart() -> None:
+    # By one part in 10^18, far below what floats tell apart.
     graph, weights = two_circles([10**9] * 9, [10**9] * 8 + [10**9 - 1])
-    weights = np.where(weights == -1000, 0, weights)
-    optimal = cycle_mean(graph, weights.astype(np.int64))
-    assert optimal.value == 10**9 - Fraction(1, 9)
-    optimal.check()
+    for maximum, mean, vertices in ((False, 10**9 - Fraction(1, 9), range(9, 18)), (True, 10**9, range(9))):
+        optimal = cycle_mean(graph, weights, maximum)
+        assert (optimal.value, optimal.vertices.tolist()) == (mean, list(vertices))
+        optimal.check()
 
 
-@pytest.mark.parametrize("size", [1e-100, 1e14])
-def test_floats_of_any_size_have_the_same_best_cycle(size: float) -> None:
-    graph, whole = random_graph(300, 1500, 3)
-    times = np.random.default_rng(4).integers(1, 5, graph.m)
-    mean, ratio = (answer.value for answer in (cycle_mean(graph, whole), cycle_ratio(graph, whole, times)))
-    for answer, exact, scale in (
-        (cycle_mean(graph, whole * size), mean, size),
-        (cycle_ratio(graph, whole * size, times), ratio, size),
-        (cycle_ratio(graph, whole, times * size), ratio, 1 / size),
-    ):
-        assert answer.value == pytest.approx(float(exact) * scale, rel=1e-12, abs=0)
-        answer.check()
-        with pytest.raises(CheckFailed):
-            replace(answer, potentials=answer.potentials * (1 - 1e-6)).check()
-
-
-@pytest.mark.parametrize("kind", ["i1", ">i4", "u8", "f2", ">f8"])
+@pytest.mark.parametrize("kind", ["i1", ">i4", "u8"])
 def test_weights_and_times_of_any_type(kind: str) -> None:
     graph, weights = random_graph(60, 240, 5, largest=90)
     weights, times = np.abs(weights), np.random.default_rng(6).integers(1, 90, graph.m)
     for answer, known in (
         (cycle_mean(graph, weights.astype(kind)), cycle_mean(graph, weights)),
-        (cycle_ratio(graph, weights, times.astype(kind)), cycle_ratio(graph, weights, times)),
-        (cycle_ratio(graph, weights.astype(kind), times / 8), cycle_ratio(graph, weights * 8, times)),
+        (cycle_ratio(graph, weights.astype(kind), times.astype(kind)), cycle_ratio(graph, weights, times)),
     ):
-        assert float(answer.value) == float(known.value)
+        assert answer.value == known.value
         answer.check()
-    thirds = (weights / 3).astype(kind)
-    cycle_mean(graph, thirds).check()
-    assert float(cycle_mean(graph, thirds).value) == float(cycle_mean(graph, thirds.astype(np.float64)).value)
-
-
-def test_whole_numbers_beside_floats_are_rounded_as_floats() -> None:
-    graph = Graph.from_edges(2, np.array([0, 1], INT), np.array([1, 0], INT))
-    cycle_ratio(graph, np.array([2**53 + 1, 1]), np.array([1.5, 0.5])).check()
-    cycle_ratio(graph, np.array([-128, -128], np.int8), np.array([0.3, 0.4])).check()
 
 
 def test_the_check_finds_what_is_wrong() -> None:
@@ -242,11 +205,10 @@ def test_results_do_not_depend_on_how_edges_are_listed() -> None:
 def test_results_do_not_depend_on_how_wide_vertices_are() -> None:
     graph, weights = random_graph(60, 240, 5)
     wide = Graph.from_edges(60, graph.sources.astype(np.int64), graph.indices.astype(np.int64))
-    for each in (weights, weights / 7):
-        narrow, answer = cycle_mean(graph, each), cycle_mean(wide, each)
-        answer.check()
-        assert (answer.value, answer.edges.tolist()) == (narrow.value, narrow.edges.tolist())
-        assert answer.potentials.tolist() == narrow.potentials.tolist()
+    narrow, answer = cycle_mean(graph, weights), cycle_mean(wide, weights)
+    answer.check()
+    assert (answer.value, answer.edges.tolist()) == (narrow.value, narrow.edges.tolist())
+    assert answer.potentials.tolist() == narrow.potentials.tolist()
 
 
 def test_bad_weights_and_times() -> None:
@@ -255,17 +217,13 @@ def test_bad_weights_and_times() -> None:
     refused: list[tuple[type[Exception], str, Any]] = [
         (BadInput, "give 2 of them", lambda: cycle_mean(graph, np.arange(3))),
         (BadInput, "times has shape", lambda: cycle_ratio(graph, whole, np.arange(3))),
-        (BadInput, "weights number 1 is nan", lambda: cycle_mean(graph, np.array([1, np.nan]))),
-        (BadInput, "times number 0 is inf", lambda: cycle_ratio(graph, whole, np.array([np.inf, 1]))),
+        (BadInput, "weights must be integers, not float64", lambda: cycle_mean(graph, np.array([1, np.nan]))),
+        (BadInput, "times must be integers, not float64", lambda: cycle_ratio(graph, whole, whole / 2)),
         (BadInput, "time of edge 1 is negative", lambda: cycle_ratio(graph, whole, np.array([1, -1]))),
         (BadInput, "must be integers", lambda: cycle_mean(graph, np.array(["a", "b"]))),
         (ZeroTime, "cycle 0 → 1 takes no time", lambda: cycle_ratio(graph, whole, np.array([0, 0]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**62, 1]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**61, -(2**61) + 1]))),
-        (TooWide, "1e[+]300", lambda: cycle_mean(graph, np.array([1e308, 1e308]))),
-        (TooWide, "other units", lambda: cycle_ratio(graph, whole, np.array([1e-320, 1]))),
-        (TooWide, "other units", lambda: cycle_ratio(graph, whole, np.array([1e308, 1e308]))),
-        (BadInput, "float128", lambda: cycle_mean(graph, whole.astype(np.longdouble))),
         (BadInput, "list", lambda: cycle_ratio(graph, whole, [1, 2])),
         (BadInput, "shape", lambda: cycle_mean(graph, whole[:, None])),
         (BadInput, "shape", lambda: cycle_ratio(graph, whole, whole[:, None])),
@@ -280,7 +238,7 @@ def test_bad_weights_and_times() -> None:
         cycle_mean(empty, np.zeros(0, np.int64))
     loop = Graph.from_edges(1, np.zeros(1, INT), np.zeros(1, INT))
     assert cycle_mean(loop, np.array([5])).value == 5
-    assert cycle_ratio(loop, np.array([0.5]), np.array([4])).value == 0.125
+    assert cycle_ratio(loop, np.array([1]), np.array([4])).value == Fraction(1, 4)
 
 
 def test_potentials_of_long_paths_are_exact_up_to_62_bits() -> None:
@@ -301,12 +259,9 @@ def test_potentials_of_long_paths_are_exact_up_to_62_bits() -> None:
         cycle_mean(*path(9, 2**59))
 
 
-def test_sums_of_cycles_are_exact_up_to_62_bits_and_floats_have_no_such_limit() -> None:
+def test_sums_of_cycles_are_exact_up_to_62_bits() -> None:
     ring = np.arange(9, dtype=INT)
     graph = Graph.from_edges(9, ring, np.roll(ring, -1))
     with pytest.raises(TooWide, match="62 bits"):
         cycle_mean(graph, np.full(9, 2**60))
     assert cycle_mean(graph, np.full(9, 2**58)).value == 2**58
-    optimal = cycle_mean(graph, np.full(9, 1e30))
-    assert optimal.value == 1e30
-    optimal.check()

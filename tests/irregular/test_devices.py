@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -97,21 +98,19 @@ def test_weights_follow_the_order_of_directed_graphs(xp: Any) -> None:
     graph = irregular.Graph.from_edges(30, xp.asarray(sources), xp.asarray(targets))
     assert host(graph.sources).tolist() == np.sort(sources).tolist()
     assert host(graph.reversed.reversed.indptr).tolist() == host(graph.indptr).tolist()
-    for values in (weights, weights / 4):
-        optimal = irregular.cycle_mean(graph, xp.asarray(values)[graph.order], maximum=True)
-        optimal.check()
-        assert type(optimal.potentials) is type(graph.indptr)
-        on_cycle = host(xp.asarray(values)[graph.order][optimal.edges])
-        assert float(optimal.value) == pytest.approx(on_cycle.sum() / len(on_cycle), rel=1e-14)
+    optimal = irregular.cycle_mean(graph, xp.asarray(weights)[graph.order], maximum=True)
+    optimal.check()
+    assert type(optimal.potentials) is type(graph.indptr)
+    on_cycle = host(xp.asarray(weights)[graph.order][optimal.edges])
+    assert optimal.value == Fraction(int(on_cycle.sum()), len(on_cycle))
     assert irregular.components(graph).count >= 1
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.float64])
 @pytest.mark.parametrize("maximum", [False, True])
-def test_weights_and_times_may_be_columns_of_a_table(xp: Any, kind: Any, maximum: bool) -> None:
+def test_weights_and_times_may_be_columns_of_a_table(xp: Any, maximum: bool) -> None:
     ends = xp.asarray([[0, 1], [1, 2], [2, 0], [0, 0]], np.int32)
     graph = irregular.Graph.from_edges(3, ends[:, 0], ends[:, 1])
-    table = xp.asarray([[5, 100, 1], [1, -50, 2], [6, 7, 3], [9, -80, 4]], kind)[graph.order]
+    table = xp.asarray([[5, 100, 1], [1, -50, 2], [6, 7, 3], [9, -80, 4]])[graph.order]
     weights, times = table[:, 0], table[:, 2]
     for given in (None, times):
         copies = weights.copy(), None if given is None else given.copy()

@@ -1,4 +1,4 @@
-"""Howard's policy iteration on one core, for integers and for floats.
+"""Howard's policy iteration on one core.
 
 A *policy* chooses an edge for every vertex of ``indptr``, ``targets``, ``weights``, ``times``: the edges inside
 strong components.  Vertices without such an edge have the policy −1.
@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from langford.irregular.cpu.compiled import kernel
+from langford.irregular.policies import LARGEST
 from langford.kernels.cpu.compiled import part
 
 
 @kernel
-def policy_cycles(policy, targets, weights, times, limit, members, begins, sums, durations):
+def policy_cycles(policy, targets, weights, times, members, begins, sums, durations):
     """The cycles of a policy: their vertices one after another into ``members`` [n], where each begins into
     ``begins`` [n + 1], their weights and times into ``sums`` and ``durations`` [n].  Returns their number, −1 when
-    a sum passes ``limit``."""
+    a sum passes LARGEST."""
     n = policy.size
     seen = np.zeros(n, np.int64)
     count, filled = 0, 0
@@ -38,7 +39,7 @@ def policy_cycles(policy, targets, weights, times, limit, members, begins, sums,
             filled += 1
             total += weights[policy[vertex]]
             duration += times[policy[vertex]]
-            if abs(total) > limit or duration > limit:
+            if abs(total) > LARGEST or duration > LARGEST:
                 return -1
             vertex = targets[policy[vertex]]
         sums[count], durations[count] = total, duration
@@ -54,11 +55,11 @@ def cost(weight, time, numerator, denominator):
 
 
 @kernel
-def follow(policy, targets, weights, times, limit, labels, numerators, denominators, leaders, distance, state):
+def follow(policy, targets, weights, times, labels, numerators, denominators, leaders, distance, state):
     """The distance of every vertex to the leader of the cycle that its policy leads to, along the policy.
 
     ``leaders`` [·]: one vertex of each cycle.  ``state`` [n]: 0 for a vertex to measure, 2 for one of another
-    component; becomes 1 where a distance is known.  Returns whether a distance passed ``limit``.
+    component; becomes 1 where a distance is known.  Returns whether a distance passed LARGEST.
     """
     n = policy.size
     path = np.empty(n, np.int64)
@@ -76,7 +77,7 @@ def follow(policy, targets, weights, times, limit, labels, numerators, denominat
         for at in range(length - 1, -1, -1):
             edge = policy[path[at]]
             reach += cost(weights[edge], times[edge], numerators[label], denominators[label])
-            if abs(reach) > limit:
+            if abs(reach) > LARGEST:
                 return True
             distance[path[at]] = reach
             state[path[at]] = 1
@@ -93,7 +94,6 @@ def improve(
     numerators,
     denominators,
     active,
-    tolerances,
     backwards,
     distance,
     policy,
@@ -101,7 +101,7 @@ def improve(
     """Choose for every vertex of an active component the edge that leads to a leader the shortest way.
 
     In the order of the vertices, or ``backwards``.  ``active`` [components] is left with those in which a choice
-    changed, by more than their ``tolerances`` [components].
+    changed.
     """
     still = np.zeros(active.size, np.bool_)
     for place in range(policy.size):
@@ -110,7 +110,7 @@ def improve(
         if policy[vertex] < 0 or not active[label]:
             continue
         numerator, denominator = numerators[label], denominators[label]
-        best, choice = distance[vertex] - tolerances[label], policy[vertex]
+        best, choice = distance[vertex], policy[vertex]
         for edge in range(indptr[vertex], indptr[vertex + 1]):
             length = distance[targets[edge]] + cost(weights[edge], times[edge], numerator, denominator)
             if length < best:
@@ -125,9 +125,9 @@ def improve(
 
 
 @kernel
-def shift_components(count, labels, sources, targets, lengths, limit, shift):
+def shift_components(count, labels, sources, targets, lengths, shift):
     """Numbers for the components, into ``shift`` [count] of zeros, such that shift[v] ≤ shift[u] + length for
-    every edge u → v between them.  Returns whether one passed ``limit``.
+    every edge u → v between them.  Returns whether one passed LARGEST.
     """
     waiting = np.zeros(count, np.int64)
     begins = np.zeros(count + 1, np.int64)
@@ -153,7 +153,7 @@ def shift_components(count, labels, sources, targets, lengths, limit, shift):
             edge = edges[at]
             other = labels[targets[edge]]
             bound = shift[label] + lengths[edge]
-            if bound < -limit:
+            if bound < -LARGEST:
                 return True
             shift[other] = min(shift[other], bound)
             waiting[other] -= 1

@@ -12,8 +12,6 @@ from langford.irregular.errors import TooWide
 from langford.irregular.parts import Components
 from langford.irregular.policies import (
     LARGEST,
-    PATIENCE,
-    TOLERANCE,
     TOO_WIDE,
     InnerEdges,
     largest,
@@ -21,18 +19,19 @@ from langford.irregular.policies import (
 )
 from langford.irregular.rows import GraphRows
 
+ROUNDS = 64
+"""Of one launch; between two of them the program can be interrupted."""
+
 
 class GpuIteration:
     """Implements langford.irregular.policies.PolicyIteration on a device."""
 
     def __init__(self, gpu: Gpu, graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> None:
         self._gpu, self._n, self._count = gpu, graph.n, parts.count
-        self._program = gpu.meeting("cycles.cu", VERTEX=graph.indices.dtype, WEIGHT=weights.dtype)
+        self._program = gpu.meeting("cycles.cu", VERTEX=graph.indices.dtype)
         self.edges = self._inner_edges(graph, parts, weights, times)
-        kind = weights.dtype
-        self.policy = gpu.zeros(self._n, np.int64)
-        self.distance = gpu.zeros(self._n, kind)
-        self._ratios = gpu.zeros((parts.count, 2), kind)
+        self.policy, self.distance = gpu.zeros(self._n, np.int64), gpu.zeros(self._n, np.int64)
+        self._ratios = gpu.zeros((parts.count, 2), np.int64)
         self._ratios[:, 1] = 1
 
     @property
@@ -56,8 +55,8 @@ class GpuIteration:
             return InnerEdges(indptr, graph.indices, weights, times, labels, None, none, none.astype(kind))
         timed = times is not None
         edges = InnerEdges(
-            counts, xp.empty(inner, kind), xp.empty(inner, weights.dtype),
-            xp.empty(inner, weights.dtype) if timed else None, labels, xp.empty(inner, np.int64),
+            counts, xp.empty(inner, kind), xp.empty(inner, np.int64),
+            xp.empty(inner, np.int64) if timed else None, labels, xp.empty(inner, np.int64),
             xp.empty(graph.m - inner, np.int64), xp.empty(graph.m - inner, kind),
         )  # fmt: skip
         self._launch(
@@ -67,38 +66,36 @@ class GpuIteration:
         )  # fmt: skip
         return edges
 
-    def run(self) -> tuple[Fraction | float, Array, int]:
+    def run(self) -> tuple[Fraction, Array, int]:
         """Rounds until no choice changes; raises TooWide."""
         gpu, xp, edges, n, count = self._gpu, self._gpu.xp, self.edges, self._n, self._count
-        vertex, kind = edges.targets.dtype, edges.weights.dtype
-        exact = kind.kind == "i"
+        vertex = edges.targets.dtype
         heaviest, most = largest(edges.weights), longest(edges.times)
-        if exact and n * max(heaviest, most) >= LARGEST:
+        if n * max(heaviest, most) >= LARGEST:
             raise TooWide(TOO_WIDE)
-        sizes = gpu.put([TOLERANCE, heaviest, most], np.float64)
+        sizes = gpu.put([heaviest, most], np.float64)
         self._launch("lightest", edges.indptr, edges.weights, self.policy)
         best, roots, top = xp.empty(count, vertex), xp.full(count, -1, vertex), xp.full(1, -1, vertex)
         kept, record = gpu.zeros(n, np.int64), gpu.zeros(3, np.int64)
         arguments = (
             edges.indptr, edges.targets, edges.weights, edges.weights if edges.times is None else edges.times,
             edges.labels, sizes, self.policy, kept, self.distance,
-            xp.empty(n, kind), *(xp.empty((n, 2), vertex) for _ in range(2)),
-            *(xp.empty(n, vertex) for _ in range(2)), *(xp.empty(n, kind) for _ in range(4)), best, roots,
+            xp.empty(n, np.int64), *(xp.empty((n, 2), vertex) for _ in range(2)),
+            *(xp.empty(n, vertex) for _ in range(2)), *(xp.empty(n, np.int64) for _ in range(4)), best, roots,
             self._ratios, top, gpu.zeros(GATE_WORDS, np.uint32), record,
         )  # fmt: skip
         settled = wide = 0
         while not settled and not wide:
             self._launch(
-                "iterate", np.int64(count), np.int64(edges.times is not None), np.int64(PATIENCE), *arguments
+                "iterate", np.int64(count), np.int64(edges.times is not None), np.int64(ROUNDS), *arguments
             )
             rounds, settled, wide = gpu.on_host(record).tolist()
-            sizes[0] *= 2
         if wide:
             raise TooWide(TOO_WIDE)
         label = int(top[0])
         p, q = gpu.on_host(self._ratios[label]).tolist()
         cycle = self._cycle_through(int(roots[label]), kept)
-        return Fraction(p, q) if exact else p, cycle, rounds
+        return Fraction(p, q), cycle, rounds
 
     def _cycle_through(self, start: int, policy: Array) -> Array:
         """The edges of a policy's cycle through a vertex, from it on."""

@@ -14,12 +14,9 @@ from langford.irregular.graphs.graph import Graph
 from langford.irregular.parts import Components
 from langford.irregular.policies import (
     LARGEST,
-    PATIENCE,
-    TOLERANCE,
     TOO_WIDE,
     InnerEdges,
     largest,
-    limit_of,
 )
 
 
@@ -37,8 +34,7 @@ class CpuIteration:
         self.edges = InnerEdges(
             indptr, graph.indices[places], weights[places], durations, labels, places, crossing, sources[crossing]
         )
-        self._durations, self._exact = durations, weights.dtype.kind == "i"
-        self._limit = limit_of(weights)
+        self._durations = durations
         self._numerators, self.denominators = (np.full(parts.count, value, weights.dtype) for value in (0, 1))
         self._cycles: dict[int, NDArray[np.int64]] = {}
         self.policy, self.distance = np.full(graph.n, -1, np.int64), np.zeros(graph.n, weights.dtype)
@@ -51,11 +47,10 @@ class CpuIteration:
         first = np.flatnonzero(weights == least)[::-1]
         self.policy[self._sources[first]] = first
 
-    def run(self) -> tuple[Fraction | float, Array, int]:
+    def run(self) -> tuple[Fraction, Array, int]:
         """Each vertex profits from those before it; components that are done rest."""
         edges = self.edges
         heaviest, longest = largest(edges.weights), largest(self._durations)
-        share = 0.0 if self._exact else TOLERANCE
         self._choose_lightest()
         active = np.zeros(len(self._numerators), bool)
         active[edges.labels[self._sources]] = True
@@ -65,57 +60,47 @@ class CpuIteration:
             leaders = self._choose_ratios(active, heaviest, longest)
             state = np.where(active[edges.labels], 0, 2).astype(np.int8)
             if follow(
-                self.policy, edges.targets, edges.weights, self._durations, self._limit, edges.labels,
-                self._numerators, self.denominators, leaders, self.distance, state,
+                self.policy, edges.targets, edges.weights, self._durations, edges.labels, self._numerators,
+                self.denominators, leaders, self.distance, state,
             ):  # fmt: skip
                 raise TooWide(TOO_WIDE)
-            tolerances = np.zeros_like(self._numerators)
-            if not self._exact:
-                tolerances += share * (heaviest + np.abs(self._numerators) * longest)
-            self._improve(active, tolerances, backwards=False)
+            self._improve(active, backwards=False)
             # What the way back saves in rounds is more than it takes.
-            self._improve(active.copy(), tolerances, backwards=True)
-            share *= 1 + (rounds % PATIENCE == 0)
+            self._improve(active.copy(), backwards=True)
         label = min(sorted(self._cycles), key=self._ratio)
         return self._ratio(label), self._cycles[label], rounds
 
-    def _improve(self, active: Array, tolerances: Array, backwards: bool) -> None:
+    def _improve(self, active: Array, backwards: bool) -> None:
         """Choose nearer edges; ``active`` is left with the components where any choice changed."""
         edges = self.edges
         improve(
             edges.indptr, edges.targets, edges.weights, self._durations, edges.labels, self._numerators,
-            self.denominators, active, tolerances, backwards, self.distance, self.policy,
+            self.denominators, active, backwards, self.distance, self.policy,
         )  # fmt: skip
 
-    def _ratio(self, label: int) -> Fraction | float:
-        if self._exact:
-            return Fraction(int(self._numerators[label]), int(self.denominators[label]))
-        return float(self._numerators[label])
+    def _ratio(self, label: int) -> Fraction:
+        return Fraction(int(self._numerators[label]), int(self.denominators[label]))
 
-    def _choose_ratios(self, active: Array, heaviest: float, longest: float) -> NDArray[np.int64]:
+    def _choose_ratios(self, active: Array, heaviest: int, longest: int) -> NDArray[np.int64]:
         """The ratio of the best cycle of each active component so far; returns the least vertices of the cycles."""
         edges, n, kind = self.edges, len(self.policy), self.edges.weights.dtype
         members, begins = np.empty(n, np.int64), np.empty(n + 1, np.int64)
         sums, durations = np.empty(n, kind), np.empty(n, kind)
         count = policy_cycles(
-            self.policy, edges.targets, edges.weights, self._durations, self._limit, members, begins, sums,
-            durations,
+            self.policy, edges.targets, edges.weights, self._durations, members, begins, sums, durations,
         )  # fmt: skip
         if count < 0:
             raise TooWide(TOO_WIDE)
         leaders: NDArray[np.int64] = np.minimum.reduceat(members[: begins[count]], begins[:count])
         still = np.flatnonzero(active[edges.labels[leaders]])
         labels = edges.labels[leaders[still]]
-        for label, place in best_ratios(labels, sums[still], durations[still], self._exact).items():
+        for label, place in best_ratios(labels, sums[still], durations[still]).items():
             cycle = still[place]
             p, q = sums[cycle], durations[cycle]
-            if self._exact:
-                shared = np.gcd(p, q)
-                p, q = p // shared, q // shared
-                if int(q) * heaviest + abs(int(p)) * longest >= LARGEST:
-                    raise TooWide(TOO_WIDE)
-            else:
-                p, q = p / q, q / q
+            shared = np.gcd(p, q)
+            p, q = p // shared, q // shared
+            if int(q) * heaviest + abs(int(p)) * longest >= LARGEST:
+                raise TooWide(TOO_WIDE)
             known = label in self._cycles
             if known and p.item() * self.denominators[label].item() >= self._numerators[label].item() * q.item():
                 continue
@@ -126,13 +111,9 @@ class CpuIteration:
         return leaders[still]
 
 
-def best_ratios(labels: Array, sums: Array, durations: Array, exact: bool) -> dict[int, int]:
+def best_ratios(labels: Array, sums: Array, durations: Array) -> dict[int, int]:
     """For each component the first of its cycles with the least sum / duration, by its place."""
     best: dict[int, int] = {}
-    if not exact:
-        order = np.lexsort((np.arange(len(sums)), sums / durations, labels))
-        firsts = np.unique(labels[order], return_index=True)[1]
-        return {int(labels[place]): int(place) for place in order[firsts]}
     # Near ones by floats, equal ones once, and the rest as fractions.
     rough = sums / durations
     least = np.full(int(labels.max()) + 1, np.inf)

@@ -3,7 +3,7 @@
 Every vertex chooses an edge (a policy).  Per component: the best cycle of the policy gives the ratio p/q; the
 distance of each vertex to the cycle that its policy leads to, with edges of length q·w − p·t, is computed along
 the policy; each vertex then chooses the edge over which it is nearer.  When no vertex of a component finds one,
-its cycle is optimal and the distances prove it.  Integers stay integers: ratios are compared as fractions,
+its cycle is optimal and the distances prove it.  Ratios are compared as fractions,
 distances are checked for 62 bits.
 
 One vertex of each cycle of the policy, its leader, has distance 0, also where the cycle is not the best.  So no
@@ -28,9 +28,7 @@ from langford.irregular.policies import (
     LARGEST,
     TOO_WIDE,
     PolicyIteration,
-    exact_sum,
     largest,
-    limit_of,
     longest,
 )
 
@@ -54,55 +52,42 @@ class Howard:
         Args:
             graph: any graph.
             parts: its strong components.
-            weights, times: of its edges, both int64 or both float64[m], no times: 1 each; the least ratio is
-                sought.
+            weights, times: of its edges, int64[m], no times: 1 each; the least ratio is sought.
             iteration: makes what works on the edges inside components, where the arrays are.
         """
         self._graph, self._parts, self._weights, self._times = graph, parts, weights, times
-        self._exact = weights.dtype.kind == "i"
         self._iteration = iteration(graph, parts, weights, times)
         self.empty = len(self._iteration.edges.targets) == 0
 
-    def solve(self) -> tuple[Fraction | float, Array, int]:
-        """The ratio of the best cycle, rounded once; its edges, as places in the graph's indices; the rounds.
-
-        Raises TooWide.
-        """
+    def solve(self) -> tuple[Fraction, Array, int]:
+        """The ratio of the best cycle; its edges, as places in the graph's indices; the rounds.  Raises TooWide."""
         value, cycle, rounds = self._iteration.run()
-        edges = self._iteration.edges
-        if not self._exact:
-            duration = Fraction(len(cycle)) if edges.times is None else exact_sum(edges.times[cycle])
-            value = float(exact_sum(edges.weights[cycle]) / duration)
-        return value, cycle if edges.places is None else edges.places[cycle], rounds
+        places = self._iteration.edges.places
+        return value, cycle if places is None else places[cycle], rounds
 
-    def potentials(self, value: Fraction | float) -> Array:
+    def potentials(self, value: Fraction) -> Array:
         """Numbers that prove the least ratio on every edge (OptimalCycle.potentials); raises TooWide."""
         edges, labels = self._iteration.edges, self._iteration.edges.labels
-        if isinstance(value, Fraction):
-            p: int | float = value.numerator
-            q = value.denominator
-            if q * largest(self._weights) + abs(value.numerator) * longest(self._times) >= LARGEST:
-                raise TooWide(TOO_WIDE)
-            potentials = self._at_scale(q)
-        else:
-            p, q = value, 1
-            potentials = -self._iteration.distance
+        p, q = value.numerator, value.denominator
+        if q * largest(self._weights) + abs(p) * longest(self._times) >= LARGEST:
+            raise TooWide(TOO_WIDE)
+        potentials = self._at_scale(q)
         if len(edges.crossing) == 0:
             return potentials
         times = 1 if self._times is None else self._times[edges.crossing]
         lengths = q * self._weights[edges.crossing] - p * times
         sources, targets = edges.crossing_sources, self._graph.indices[edges.crossing]
         rough = potentials[sources] / 1.0 + lengths - potentials[targets]
-        if self._exact and float(abs(rough).max()) >= LARGEST / 2:
+        if float(abs(rough).max()) >= LARGEST / 2:
             raise TooWide(TOO_WIDE)
         room = potentials[sources] + lengths - potentials[targets]
         # Few edges and components: their order is found on the host.
         count = self._parts.count
-        shift, limit = np.zeros(count, on_host(room).dtype), limit_of(room)
-        if shift_components(count, *map(on_host, (labels, sources, targets, room)), limit, shift):
+        shift = np.zeros(count, np.int64)
+        if shift_components(count, *map(on_host, (labels, sources, targets, room)), shift):
             raise TooWide(TOO_WIDE)
         shifts = module_of(labels).asarray(shift)[labels]
-        if self._exact and float(abs(potentials / 1.0 + shifts).max()) >= LARGEST:
+        if float(abs(potentials / 1.0 + shifts).max()) >= LARGEST:
             raise TooWide(TOO_WIDE)
         return potentials + shifts
 

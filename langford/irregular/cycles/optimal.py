@@ -1,4 +1,4 @@
-"""Optimal cycle mean and cycle ratio, exact for integers (Barnat, Bauch, Brim, Češka; Howard's algorithm)."""
+"""Optimal cycle mean and cycle ratio, exactly (Barnat, Bauch, Brim, Češka; Howard's algorithm)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from fractions import Fraction
 from functools import partial
 
 from langford.errors import BadInput, CheckFailed
-from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
+from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length
 from langford.irregular.cycles.cpu_iteration import CpuIteration
 from langford.irregular.cycles.howard import Howard
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
-from langford.irregular.policies import BITS, LARGEST, PolicyIteration, exact_sum, largest, longest
+from langford.irregular.policies import BITS, LARGEST, PolicyIteration, largest, longest
 from langford.words import some
 
-MAX_FLOAT = 1e300
 in_words = partial(some, most=10, between=" → ")
 """The vertices of a cycle, or the first of many, as they are named in a message."""
 
@@ -27,17 +26,16 @@ class OptimalCycle:
     """The cycle of a graph with the least weight per time, or the largest, and the proof of it.
 
     Attributes:
-        value: the ratio, an exact Fraction p/q for integer weights and times, else a float: rounded once, of a
-            cycle that others are better than by a rounding error of the heaviest weight and longest time at most.
+        value: the ratio p/q.
         edges: of the cycle, in order, as places in ``graph.indices``, int64[·].
-        potentials: of the vertices, [n]; with s = 1 for the least and −1 for the largest ratio,
+        potentials: of the vertices, int64[n]; with s = 1 for the least and −1 for the largest ratio,
             π(v) ≤ π(u) + s·(q·w − p·t) on every edge u → v: around any cycle the right sides sum up to at
-            least 0.  int64 for integers; else floats, with q = 1, up to rounding.
+            least 0.
         iterations: rounds of policy iteration.
         graph, weights, times, maximum: the arguments.
     """
 
-    value: Fraction | float
+    value: Fraction
     edges: Array
     potentials: Array
     iterations: int
@@ -59,24 +57,13 @@ class OptimalCycle:
         vertices = self.vertices
         closed = bool((graph.indices[edges] == xp.roll(vertices, -1)).all())
         _require(len(edges) > 0 and closed, "the edges are no cycle")
-        exact = isinstance(self.value, Fraction)
-        # As they were computed with: whole numbers beside floats were rounded.
-        kind = xp.int64 if exact else xp.float64
-        total = exact_sum(self.weights[edges].astype(kind))
-        duration = Fraction(len(edges)) if self.times is None else exact_sum(self.times[edges].astype(kind))
-        mean = total / duration
-        _require(mean == self.value if exact else float(mean) == self.value, f"the ratio of the cycle is {mean}")
-        value = Fraction(self.value) if exact else self.value
-        lengths = edge_lengths(self.weights, self.times, value, self.maximum)
+        total = sum(on_host(self.weights[edges]).tolist())
+        duration = len(edges) if self.times is None else sum(on_host(self.times[edges]).tolist())
+        mean = Fraction(total, duration)
+        _require(mean == self.value, f"the ratio of the cycle is {mean}")
+        lengths = edge_lengths(self.weights, self.times, self.value, self.maximum)
         slack = self.potentials[graph.sources] + lengths - self.potentials[graph.indices]
-        _require(bool((slack >= -self._tolerance()).all()), "the potentials prove nothing about some edge")
-
-    def _tolerance(self) -> float:
-        """How far rounding may take the floating-point potentials beyond an edge's length; 0 for integers."""
-        if isinstance(self.value, Fraction):
-            return 0
-        heaviest = largest(self.weights) + abs(self.value) * longest(self.times)
-        return 1e-9 * float(heaviest + largest(self.potentials))
+        _require(bool((slack >= 0).all()), "the potentials prove nothing about some edge")
 
 
 def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCycle:
@@ -84,11 +71,10 @@ def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCy
 
     Args:
         graph: any directed graph.
-        weights: of the edges in the order of ``graph.indices``, integers or floats [m].
+        weights: of the edges in the order of ``graph.indices``, integers [m].
         maximum: look for the largest.
 
-    Raises BadInput, NoCycle; TooWide when a potential needs more than 62 bits, or a sum of
-    floats may pass MAX_FLOAT.
+    Raises BadInput, NoCycle; TooWide when a potential needs more than 62 bits.
     """
     return _optimal(graph, weights, None, maximum)
 
@@ -98,12 +84,11 @@ def cycle_ratio(graph: Graph, weights: Array, times: Array, maximum: bool = Fals
 
     Args:
         graph, weights, maximum: as for :func:`cycle_mean`.
-        times: of the edges, 0 or more, integers or floats [m].
+        times: of the edges, integers from 0 on [m].
 
     Raises ZeroTime when the times of a cycle add up to 0, BadInput when one is negative, and as :func:`cycle_mean`.
     """
-    require_length("times", times, graph.m, "edge")
-    require_numbers("times", times)
+    _require_whole("times", times, graph)
     if len(times) and bool((times < 0).any()):
         raise BadInput(f"the time of edge {int((times < 0).argmax())} is negative: times must be 0 or more")
     return _optimal(graph, weights, times, maximum)
@@ -111,18 +96,10 @@ def cycle_ratio(graph: Graph, weights: Array, times: Array, maximum: bool = Fals
 
 def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -> OptimalCycle:
     xp = module_of(graph.indptr, weights)
-    require_length("weights", weights, graph.m, "edge")
-    require_numbers("weights", weights)
-    exact = weights.dtype.kind in "iu" and (times is None or times.dtype.kind in "iu")
-    kind = xp.int64 if exact else xp.float64
-    for name, array in (("weights", weights), ("times", times)):
-        if exact and array is not None and largest(array) >= LARGEST:
-            raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
-    if not exact:
-        _require_range(weights, times)
+    _require_whole("weights", weights, graph)
     # Kernels take the address of the first number: the others must follow it in memory.
-    signed = xp.ascontiguousarray(-weights.astype(kind) if maximum else weights, kind)
-    durations = None if times is None else xp.ascontiguousarray(times, kind)
+    signed = xp.ascontiguousarray(-weights.astype(xp.int64) if maximum else weights, xp.int64)
+    durations = None if times is None else xp.ascontiguousarray(times, xp.int64)
     timeless = [] if times is None else timeless_cycle(graph, times)
     if timeless:
         message = f"the cycle {in_words(timeless)} takes no time: give one of its edges a time"
@@ -142,15 +119,16 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     return OptimalCycle(sign * value, edges, potentials, rounds, graph, weights, times, maximum)
 
 
-def _require_range(weights: Array, times: Array | None) -> None:
-    """Raises TooWide when sums of floats, their ratios, or what times are worth may pass MAX_FLOAT."""
-    xp = module_of(weights)
-    most, least = float(longest(times)), 1.0
-    if times is not None and len(times):
-        least = float(xp.where(times > 0, times, most).min()) or 1.0
-    ratio = float(largest(weights)) / least
-    if len(weights) * max(ratio, most, ratio * most) > MAX_FLOAT:
-        raise TooWide(f"sums, or weights per time, may exceed {MAX_FLOAT:g}: use other units")
+def _require_whole(name: str, numbers: Array, graph: Graph) -> None:
+    """Raises BadInput unless there is an integer for each edge, TooWide for more than 62 bits."""
+    require_length(name, numbers, graph.m, "edge")
+    if numbers.dtype.kind not in "iu":
+        raise BadInput(
+            f"the {name} must be integers, not {numbers.dtype}: multiply all by one factor and round them, for an "
+            "exact answer"
+        )
+    if largest(numbers) >= LARGEST:
+        raise TooWide(f"the {name} need more than {BITS} bits: divide them by a common factor")
 
 
 def timeless_cycle(graph: Graph, times: Array) -> list[int]:
@@ -171,14 +149,12 @@ def timeless_cycle(graph: Graph, times: Array) -> list[int]:
     return [] if vertex is None else list(walk)[walk[vertex] :]
 
 
-def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, maximum: bool) -> Array:
-    """s·(q·w − p·t) for every edge, int64 or float64[m] (OptimalCycle.potentials); raises TooWide."""
+def edge_lengths(weights: Array, times: Array | None, value: Fraction, maximum: bool) -> Array:
+    """s·(q·w − p·t) for every edge, int64[m] (OptimalCycle.potentials); raises TooWide."""
     xp, sign = module_of(weights), -1 if maximum else 1
-    if not isinstance(value, Fraction):
-        return sign * (weights.astype(xp.float64) - value * (1.0 if times is None else times.astype(xp.float64)))
     p, q = value.numerator, value.denominator
     if q * largest(weights) + abs(p) * longest(times) >= LARGEST:
-        raise TooWide(f"the lengths of edges at {value} need more than {BITS} bits: give floats")
+        raise TooWide(f"the lengths of edges at {value} need more than {BITS} bits: divide the weights")
     return sign * (q * weights.astype(xp.int64) - (p if times is None else p * times.astype(xp.int64)))
 
 
