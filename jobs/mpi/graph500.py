@@ -8,11 +8,10 @@ import numpy as np
 
 from langford.errors import CheckFailed
 from langford.irregular.cuda.gpu import Gpu
-from langford.irregular.cuda.kronecker import generated
 from langford.irregular.graphs.gpu_blocks import SORTED
-from langford.irregular.graphs.gpu_partition import MAX_ROWS, PartitionedOnGpu
+from langford.irregular.graphs.gpu_partition import PartitionedOnGpu
 from langford.irregular.graphs.graph500 import Graph500, Search, check_edges, levels_of, require_joined, roots_among
-from langford.irregular.graphs.kronecker import edges_bytes, kronecker_slice, require_scale
+from langford.irregular.graphs.kronecker import edges_bytes, edges_of, require_scale
 from langford.irregular.graphs.partition import Communicator, PartitionedGraph
 from langford.irregular.memory import present_bytes, require_memory
 
@@ -25,7 +24,6 @@ def graph500_on_ranks(
     seed: int = 1,
     ranks_here: int = 1,
     gpu: Gpu | None = None,
-    most_rows: int | None = None,
 ) -> Graph500:
     """The protocol of langford.irregular.graph500 over all ranks; every rank calls this and gets the results.
 
@@ -33,7 +31,6 @@ def graph500_on_ranks(
         scale, roots, edgefactor, seed: of the benchmark; the roots are those of one process.
         ranks_here: how many of the ranks share the memory of this machine, or of the GPU.
         gpu: of this rank, where the graph is made, searched and checked; None: on a core.
-        most_rows: rows of blocks at most; None: near a square on cores, MAX_ROWS on GPUs.
 
     Raises at every rank BadGraph, or TooLarge before anything is generated; CheckFailed at a rank whose edges break
     a rule.
@@ -49,18 +46,16 @@ def graph500_on_ranks(
         needed, present = 5 * share + 48 * min(SORTED, 2 * edges // world.size) + (64 << scale), gpu.free_bytes()
     _require_memory_everywhere(world, scale, needed * ranks_here, present)
     first, last = (edges * rank // world.size for rank in (world.rank, world.rank + 1))
-    if gpu is None:
-        sources, targets = kronecker_slice(scale, seed, first, last - first)
-    else:
-        sources, targets = generated(gpu, scale, seed, first, last - first)
+    sources, targets = edges_of(np if gpu is None else gpu.xp, scale, seed, first, last - first)
+    if gpu is not None:
         gpu.wait()
     world.merge(np.zeros(1, np.int64), "sum")  # all ranks begin together
     started = time.perf_counter()
     graph: PartitionedGraph | PartitionedOnGpu
     if gpu is None:
-        graph = PartitionedGraph(world, 1 << scale, sources, targets, most_rows)
+        graph = PartitionedGraph(world, 1 << scale, sources, targets)
     else:
-        graph = PartitionedOnGpu(gpu, world, 1 << scale, sources, targets, most_rows or MAX_ROWS)
+        graph = PartitionedOnGpu(gpu, world, 1 << scale, sources, targets)
         gpu.wait()
     construction = time.perf_counter() - started
     chosen = roots_among(graph.connected, roots, seed).tolist()

@@ -43,6 +43,22 @@ def stable_order(keys: Array) -> Array:
     return keys.argsort() if on_gpu(keys) else np.argsort(keys, kind="stable")
 
 
+def steps_to_end(following: Array) -> tuple[Array, Array]:
+    """How many steps of linked lists lead from each element to the last one, which names itself; and which that is.
+
+    Pointer jumping: after k rounds, every element knows the one 2ᵏ steps further.  A circle has no last one.
+    """
+    xp, n = module_of(following), len(following)
+    following = following.astype(np.int64)
+    steps = (following != xp.arange(n)).astype(np.int64)
+    for _ in range(n.bit_length()):
+        more = steps[following]
+        if not bool(more.any()):
+            break
+        steps, following = steps + more, following[following]
+    return steps, following
+
+
 def require_indices(name: str, array: Array) -> None:
     """Raises BadInput unless the array is one row of int32 or int64."""
     module_of(array)

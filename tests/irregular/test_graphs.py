@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import tracemalloc
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from langford.irregular import Graph, bfs, check_bfs, components, graph500, kron
 from langford.irregular.arrays import offset_type
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graphs.graph500 import RULES
-from langford.irregular.graphs.kronecker import kronecker_slice
+from langford.irregular.graphs.kronecker import edges_of
 from langford.irregular.graphs.partition import BlockGrid, PartitionedGraph
 from langford.irregular.memory import present_bytes
 from langford.irregular.rows import cuts, heads_of, sorted_rows
@@ -32,7 +33,7 @@ from tests.support.cases import exhaustive
 DIRECTIONS = ["auto", "down", "up"]
 
 
-def edges_of(n: int, count: int, seed: int = 1, kind: Any = np.int32) -> tuple[Any, Any]:
+def random_edges(n: int, count: int, seed: int = 1, kind: Any = np.int32) -> tuple[Any, Any]:
     random = np.random.default_rng(seed)
     return random.integers(0, n, count).astype(kind), random.integers(0, n, count).astype(kind)
 
@@ -49,7 +50,7 @@ def depths_of_scipy(graph: Graph, root: int) -> list[int]:
 
 @pytest.mark.parametrize("kind", [np.int32, *exhaustive([np.int64])])
 def test_rows_keep_the_order_of_the_edges(kind: Any) -> None:
-    sources, targets = edges_of(20, 100, kind=kind)
+    sources, targets = random_edges(20, 100, kind=kind)
     graph = Graph.from_edges(20, sources, targets)
     assert graph.indices.dtype == kind
     order = np.argsort(sources, kind="stable")
@@ -98,11 +99,14 @@ def test_kronecker_has_the_probabilities_of_graph500() -> None:
 
 def test_kronecker_depends_on_the_seed_and_the_number_of_the_edge_alone() -> None:
     whole = kronecker(9, 4, seed=3)
-    parts = [kronecker_slice(9, 3, first, 256) for first in range(0, 2048, 256)]
+    parts = [edges_of(np, 9, 3, first, 256) for first in range(0, 2048, 256)]
     for column in (0, 1):
         assert np.concatenate([part[column] for part in parts]).tolist() == whole[column].tolist()
     assert kronecker(9, 4, seed=4)[0].tolist() != whole[0].tolist()
     assert len(np.unique(kronecker(0, 3)[0])) == 1
+    # Those of every version, and of every device.
+    columns = kronecker(13, 16, seed=2**40 + 3)
+    assert sha256(columns[0].tobytes() + columns[1].tobytes()).hexdigest()[:16] == "2b5b5ac685894fe5"
     assert kronecker(32, 0)[0].dtype == np.int64
 
 
@@ -110,7 +114,7 @@ def test_kronecker_depends_on_the_seed_and_the_number_of_the_edge_alone() -> Non
 @pytest.mark.parametrize("kind", [np.int32, *exhaustive([np.int64])])
 def test_depths_are_those_of_scipy(direction: Any, kind: Any) -> None:
     for n, count in ((1, 0), (1, 3), (50, 60), (50, 400), (200, 210)):
-        sources, targets = edges_of(n, count, n, kind)
+        sources, targets = random_edges(n, count, n, kind)
         graph = Graph.from_edges(n, sources, targets)
         for root in range(0, n, 7):
             found = bfs(graph, root, direction)

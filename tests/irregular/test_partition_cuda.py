@@ -7,7 +7,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -194,37 +193,6 @@ def test_ranks_that_share_a_gpu_share_its_memory() -> None:
     assert on_threads(2, program) == [1, 1]
 
 
-def test_faults_are_told_as_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    sources, targets = kronecker(8, 4)
-    root = int(sources[0])
-    tree = bfs(Graph.from_edges(256, sources, targets, symmetric=True), root)
-    outside, deepest = int(np.flatnonzero(tree.parent < 0)[0]), int(tree.depth.argmax())
-    stranger = tree.parent.copy()
-    near = Graph.from_edges(256, sources, targets, symmetric=True)
-    neighbours = near.indices[near.indptr[deepest] : near.indptr[deepest + 1]]
-    above = np.flatnonzero(tree.depth == tree.depth[deepest] - 1)
-    stranger[deepest] = np.setdiff1d(above, neighbours)[0]
-    faults = [
-        (4, (root, outside), tree.parent), (4, (outside, deepest), tree.parent), (3, (deepest, root), tree.parent),
-        (5, (root, root), stranger),
-    ]  # fmt: skip
-
-    def told(edge: tuple[int, int], parent: Any) -> str:
-        columns = [np.append(column, np.int32(end)) for column, end in zip((sources, targets), edge, strict=True)]
-        with pytest.raises(CheckFailed) as failed:
-            check_bfs(*columns, root, parent)
-        return str(failed.value)
-
-    known = [told(edge, parent) for _, edge, parent in faults]
-    for (rule, _, _), message in zip(faults, known, strict=True):
-        assert f"rule {rule}:" in message
-    gpu = host_gpu()
-    monkeypatch.setattr(import_module("langford.irregular.graphs.graph500"), "on_gpu", lambda array: True)
-    monkeypatch.setattr("langford.irregular.cuda.gpu.gpu_of", lambda array: gpu)
-    assert [told(edge, parent) for _, edge, parent in faults] == known
-    assert check_bfs(sources, targets, root, tree.parent, tree.depth) == int((tree.parent[sources] >= 0).sum())
-
-
 @pytest.mark.exhaustive
 def test_what_ranks_exchange(python_on_ranks: Mpirun) -> None:
     require_exchanges(python_on_ranks, 3, "host", "place")
@@ -273,9 +241,9 @@ def test_a_killed_rank_ends_the_others_on_gpus(gpus: int, mpirun: Mpirun) -> Non
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(("ranks", "rows"), [(1, 8), (2, 8), (2, 1), (3, 8), (4, 2)])
-def test_mpirun_on_gpus(gpus: int, mpirun: Mpirun, ranks: int, rows: int) -> None:
-    arguments = ["--scale", "14", "--roots", "8", "--rows", str(rows), "--json"]
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_mpirun_on_gpus(gpus: int, mpirun: Mpirun, ranks: int) -> None:
+    arguments = ["--scale", "14", "--roots", "8", "--json"]
     out, errors = (process := mpirun(ranks, *SEARCH, *arguments)).communicate(timeout=200)
     assert process.returncode == 0, errors
     told, known = json.loads(out), graph500(14, roots=8)

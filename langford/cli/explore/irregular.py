@@ -69,8 +69,8 @@ Examples:
 def cycle(**asked: Any) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
-    Each line of FILE is an edge: source, target, weight and, for a ratio, its time, with spaces or commas between
-    them.  Vertices are numbers; lines starting with # are comments.  With integers the answer is exact and proved.
+    Each line of FILE is an edge: source, target, weight and, for a ratio, its time; whole numbers, with spaces or
+    commas between them.  What follows a # is a comment.  The answer is exact and proved.
     """
     _work().cycle(**asked)
 
@@ -88,17 +88,14 @@ Examples:
 )
 @sample_seed_option(type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
-@click.option("--rows", type=click.IntRange(min=1), help="With --mpi: the largest number of rows of blocks.")
 @one_device_option(
     help="A core, or GPU K, by default 0; with --mpi each rank takes a core, or a GPU of its host in turn.",
 )
 @json_option
 @click.pass_context
-def bfs(context: click.Context, /, with_mpi: bool, rows: int | None, **asked: Any) -> None:
+def bfs(context: click.Context, /, **asked: Any) -> None:
     """Run the Graph500 benchmark: searches of a random graph, each checked."""
-    if rows is not None and not with_mpi:
-        raise click.UsageError("--rows arranges the blocks of ranks: give --mpi too, or leave it out")
-    context.exit(_work().bfs(with_mpi=with_mpi, rows=rows, **asked))
+    context.exit(_work().bfs(**asked))
 
 
 def _work() -> ModuleType:

@@ -92,14 +92,12 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     print("  checked   the potentials of all vertices prove it on every edge")
 
 
-def bfs(
-    scale: int, roots: int, seed: int, with_mpi: bool, rows: int | None, device: str, as_json: bool
-) -> ExitCode:
+def bfs(scale: int, roots: int, seed: int, with_mpi: bool, device: str, as_json: bool) -> ExitCode:
     if not with_mpi:
         print_searches(graph500(scale, roots, seed=seed, device=device), {"ranks": 1}, as_json)
         return ExitCode.DONE
     communicator = world()
-    outcome = searched_on_ranks(communicator, scale, roots, seed, device, rows)
+    outcome = searched_on_ranks(communicator, scale, roots, seed, device)
     if outcome is None:
         return ExitCode.BAD_INPUT
     if communicator.rank == 0:
@@ -108,7 +106,7 @@ def bfs(
 
 
 def searched_on_ranks(
-    communicator: Intracomm, scale: int, roots: int, seed: int, device: str, rows: int | None
+    communicator: Intracomm, scale: int, roots: int, seed: int, device: str
 ) -> tuple[Graph500, dict[str, Any]] | None:
     """Run the protocol on all ranks; every rank calls this.
 
@@ -124,7 +122,7 @@ def searched_on_ranks(
         return None
     try:
         with failing_together(communicator, but_for=(BadGraph, TooLarge)):
-            outcome = graph500_on_ranks(ranks, scale, roots, seed=seed, ranks_here=sharing, gpu=gpu, most_rows=rows)
+            outcome = graph500_on_ranks(ranks, scale, roots, seed=seed, ranks_here=sharing, gpu=gpu)
     except (BadGraph, TooLarge):
         ranks.close()
         if communicator.rank == 0:

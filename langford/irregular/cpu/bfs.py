@@ -158,27 +158,3 @@ def still_waiting(waiting, count, parent):
             waiting[left] = waiting[at]
             left += 1
     return left
-
-
-@kernel
-def depths(parent, depth):
-    """The depth of every vertex below its root into ``depth`` [n]; −1 where the parent is −1.
-
-    Every chain of parents must end at a root, its own parent.
-    """
-    path = np.empty(parent.size, parent.dtype)
-    for vertex in range(parent.size):
-        depth[vertex] = -2
-    for start in range(parent.size):
-        vertex, length = start, 0
-        while depth[vertex] == -2 and parent[vertex] >= 0 and parent[vertex] != vertex:
-            path[length] = vertex
-            length += 1
-            vertex = parent[vertex]
-        if depth[vertex] == -2:
-            depth[vertex] = 0 if parent[vertex] >= 0 else -1
-        value = depth[vertex]
-        while length > 0:
-            length -= 1
-            value += 1
-            depth[path[length]] = value

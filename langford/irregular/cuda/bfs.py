@@ -66,18 +66,3 @@ class GpuGraph:
         if counts[0] > FEW_LEVELS:
             counts = self._gpu.on_host(record)
         return parent, recorded_levels(counts[1:].reshape(-1, 3)[: counts[0]])
-
-
-def depths(gpu: Gpu, parent: Array) -> Array:
-    """The depth of every vertex below its root by pointer jumping; −1 where the parent is −1."""
-    xp, n = gpu.xp, len(parent)
-    program = gpu.program("tree.cu", VERTEX=np.int64, VALUE=np.int64)
-    following = xp.where(parent < 0, xp.arange(n), parent).astype(np.int64)
-    depth = (following != xp.arange(n)).astype(np.int64)
-    for _ in range(max(n, 1).bit_length()):
-        after, deeper = xp.empty_like(following), xp.empty_like(depth)
-        program.launch("jump", np.int64(n), following, depth, after, deeper)
-        if bool((deeper == depth).all()):
-            break
-        following, depth = after, deeper
-    return xp.where(parent < 0, -1, depth).astype(parent.dtype)

@@ -12,14 +12,11 @@ from langford.kernels.gpu.program import defined, inlined
 FOLDER = Path(__file__).parent
 MAIN = {
     "bfs.cu": "search",
-    "check.cu": "check_edges",
     "components.cu": "propagate",
     "cycles.cu": "iterate",
-    "kronecker.cu": "generate",
     "partition.cu": "search_level",
     "passes.cu": "accumulate",
     "solve.cu": "solve",
-    "tree.cu": "jump",
     "treefix.cu": "scan_vertices",
 }
 """The files, each with the kernel that decides how many blocks fill a GPU."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.irregular.arrays import Array, module_of, stable_order
-from langford.irregular.cuda.bfs import depths
+from langford.irregular.arrays import Array, module_of, stable_order, steps_to_end
 from langford.irregular.cuda.gpu import Gpu
 
 
@@ -38,19 +37,6 @@ def tour_of(above: Array, indptr: Array, children: Array) -> Array:
     return following
 
 
-def rank(gpu: Gpu, following: Array) -> Array:
-    """The place of every element of a linked list, int64[·], by pointer jumping; the last names itself."""
-    xp, n = gpu.xp, len(following)
-    program = gpu.program("tree.cu", VERTEX=np.int64, VALUE=np.int64)
-    following = following.astype(np.int64)
-    to_end = (following != xp.arange(n)).astype(np.int64)
-    for _ in range(max(n - 1, 0).bit_length()):
-        after, further = xp.empty_like(following), xp.empty_like(to_end)
-        program.launch("jump", np.int64(n), following, to_end, after, further)
-        following, to_end = after, further
-    return n - 1 - to_end
-
-
 @dataclass(frozen=True)
 class Orders:
     """The orders of the vertices of a Tree; see its properties.
@@ -73,19 +59,16 @@ def orders(gpu: Gpu, above: Array) -> Orders:
     """The orders of a forest without −1: depth and Euler tour by pointer jumping, the rest by sorting."""
     xp, n, kind = gpu.xp, len(above), above.dtype
     vertices = xp.arange(n, dtype=kind)
-    jumped = above.astype(np.int64)
-    for _ in range(max(n, 1).bit_length()):
-        jumped = jumped[jumped]
-    astray = xp.flatnonzero(above[jumped] != jumped)
+    depth, ends = steps_to_end(above)
+    astray = xp.flatnonzero(above[ends] != ends)
     nothing = xp.empty(0, kind)
     if len(astray):
         return Orders(int(astray[0]), *[nothing] * 6)
     others = xp.flatnonzero(above != vertices)
     by_parent = others[stable_order(above[others])].astype(kind)
     indptr = xp.searchsorted(above[by_parent], xp.arange(n + 1)).astype(kind)
-    depth = depths(gpu, above)
-    following = tour_of(above, indptr, by_parent)
-    place = rank(gpu, following)
+    depth = depth.astype(kind)
+    place = 2 * n - 1 - steps_to_end(tour_of(above, indptr, by_parent))[0]
     opened, closed = place[:n], place[n:]
     size = ((closed - opened + 1) // 2).astype(kind)
     preorder = ((opened + depth) // 2).astype(kind)

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from langford.errors import BadInput, whole
-from langford.irregular.arrays import Array, on_gpu, require_choice
-from langford.irregular.cpu.bfs import depths, search
+from langford.irregular.arrays import Array, module_of, on_gpu, require_choice, steps_to_end
+from langford.irregular.cpu.bfs import search
 from langford.irregular.graphs.graph import Graph, require_root
 from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Direction, Level, recorded_levels
 
@@ -30,14 +30,9 @@ class Bfs:
     @cached_property
     def depth(self) -> Array:
         """Edges from the root to each vertex, int32 or int64[n], −1: not reached; computed when first used."""
-        if on_gpu(self.parent):
-            from langford.irregular.cuda import bfs as cuda_bfs
-            from langford.irregular.cuda.gpu import gpu_of
-
-            return cuda_bfs.depths(gpu_of(self.parent), self.parent)
-        depth = np.empty_like(self.parent)
-        depths(self.parent, depth)
-        return depth
+        xp, reached = module_of(self.parent), self.parent >= 0
+        steps, _ = steps_to_end(xp.where(reached, self.parent, xp.arange(len(self.parent))))
+        return xp.where(reached, steps, -1).astype(self.parent.dtype)
 
 
 def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:

@@ -13,10 +13,10 @@ from langford.errors import CheckFailed
 from langford.irregular.arrays import (
     Array,
     module_of,
-    on_gpu,
     on_host,
     require_indices,
     require_length,
+    steps_to_end,
 )
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graphs.bfs import bfs
@@ -28,7 +28,7 @@ from langford.irregular.places import place_of
 MAX_ON_GPU = 2**30
 """Edges that a GPU makes a simple graph of at once: CuPy chooses among fewer than 2³¹ numbers only."""
 CHECKED = 2**22
-"""Edges that a core checks at once."""
+"""Edges that are checked at once."""
 RULES = {
     1: "the parents form a tree whose root is its own parent",
     2: "a vertex is one level below its parent",
@@ -77,23 +77,15 @@ def require_joined(root: int, parent: Array, joined: Array) -> None:
 
 
 def levels_of(root: int, parent: Array) -> Array:
-    """Parents above each vertex, int64[n], −1 where not reached; raises CheckFailed for rules 1 and 2.
-
-    Pointer jumping: after k rounds, every vertex knows its ancestor 2ᵏ levels above.
-    """
+    """Parents above each vertex, int64[n], −1 where not reached; raises CheckFailed for rules 1 and 2."""
     xp = module_of(parent)
     n = len(parent)
     _require(1, int(parent.max()) < n and int(parent.min()) >= -1, "a parent is not a vertex")
     _require(1, int(parent[root]) == root, f"the root {root} has the parent {int(parent[root])}")
     reached = parent >= 0
-    above = xp.where(reached, parent, xp.arange(n)).astype(xp.int64)
+    above = xp.where(reached, parent, xp.arange(n))
     _require(1, bool(reached[above[reached]].all()), "the parent of a reached vertex is not reached")
-    levels = (above != xp.arange(n)).astype(xp.int64)
-    for _ in range(n.bit_length()):
-        if not bool(levels[above].any()):
-            break
-        levels = levels + levels[above]
-        above = above[above]
+    levels, above = steps_to_end(above)
     # What is not below the root now runs in a circle, or ends at another root.
     astray = xp.flatnonzero(reached & (above != root))
     _require(1, len(astray) == 0, f"the parents of {int(astray[0])} do not lead to the root" if len(astray) else "")
@@ -106,14 +98,6 @@ def check_edges(sources: Array, targets: Array, parent: Array, levels: Array) ->
     Returns the number of edges traversed, and which vertices an edge joins with their parent, bool[n].
     Raises CheckFailed.
     """
-    if on_gpu(parent):
-        from langford.irregular.cuda import check
-        from langford.irregular.cuda.gpu import gpu_of
-
-        traversed, joined, half, far = check.check_edges(gpu_of(parent), sources, targets, parent, levels)
-        for rule, place in ((4, half), (3, far)):
-            _require(rule, place is None, "" if place is None else _edge(sources, targets, [place]))
-        return traversed, joined
     xp = module_of(parent)
     joined = xp.zeros(len(parent), bool)
     traversed = 0

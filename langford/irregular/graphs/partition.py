@@ -92,7 +92,6 @@ class PartitionedGraph:
         n: int,
         sources: NDArray[Any],
         targets: NDArray[Any],
-        most_rows: int | None = None,
     ) -> None:
         """Build the block from all ranks' edges, both ways, without loops and multiple edges; all ranks call this.
 
@@ -100,9 +99,8 @@ class PartitionedGraph:
             world: all ranks.
             n: number of vertices.
             sources, targets: this rank's share of the list of edges, in any order.
-            most_rows: rows of blocks at most; None: as near to a square as the number of ranks allows.
         """
-        self.world, self.n, self.grid = world, n, BlockGrid.of(n, world.size, most_rows)
+        self.world, self.n, self.grid = world, n, BlockGrid.of(n, world.size)
         grid = self.grid
         self._row, self._column = divmod(world.rank, grid.columns)
         self._along_row = world.split(self._row, self._column)
