@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from langford.errors import CheckFailed, Incomplete
 from langford.methods.plan import Plan
 from langford.problem import Problem
-from langford.problem.congruences import Congruence, mirror_congruence
+from langford.problem.congruences import Congruence, mirror_congruence, unit_congruences
 from langford.result import PartialResult
 from langford.words import portion, several
 
@@ -117,7 +117,16 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         checks.append(Check(f"total divisible by {plan.multiplier}", f"divisible by {plan.multiplier}"))
     if symmetry is not None and symmetry.modulus > 1:
         checks.append(_kept(problem, symmetry))
-    return Count(problem, arrangements, problem.published(arrangements), tasks, evaluated, tuple(checks))
+    count = problem.published(arrangements)
+    for each in unit_congruences(problem):
+        if not each.holds(count):
+            raise CheckFailed(
+                f"{problem} = {count:,} is {count % each.modulus} mod {each.modulus}, but its symmetries require "
+                f"{each.remainder}: at least one result is wrong; evaluate a sample of tasks again with another "
+                "method"
+            )
+        checks.append(Check(f"count is {each.words}, as a unit of order {each.modulus} requires", each.words))
+    return Count(problem, arrangements, count, tasks, evaluated, tuple(checks))
 
 
 def _broken(problem: Problem, arrangements: int, symmetry: Congruence) -> str:

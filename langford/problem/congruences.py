@@ -18,8 +18,9 @@ The elements that g^(q^(k−1)) does not keep lie in orbits of q^k, so their num
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
@@ -68,13 +69,16 @@ def mirror_congruence(problem: Problem) -> Congruence | None:
     return Congruence(modulus, _kept_by_reflection(problem, reflection) % modulus)
 
 
-def unit_congruences(problem: Problem) -> Iterator[Congruence]:
+@lru_cache(maxsize=64)
+def unit_congruences(problem: Problem) -> Sequence[Congruence]:
     """The congruences of the count of a circle, as the literature counts it, modulo powers of odd primes.
 
-    Each takes seconds at most.  A row on a line has none, nor has a problem with a condition.
+    Found in a second.  A row on a line has none, nor has a problem with a condition.
     """
-    if not problem.circle or problem.condition:
-        return
+    return tuple(_of_units(problem)) if problem.circle and not problem.condition else ()
+
+
+def _of_units(problem: Problem) -> Iterator[Congruence]:
     m = problem.places
     largest: dict[int, tuple[int, int, Map]] = {}
     for each in _maps(problem) if problem.empty else ((unit, 0) for unit in _units(m)):

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from db import Campaign, Ledger
+from db import Campaign
 from jobs.verify.recomputation import Comparison
 from jobs.verify.verification import Conclusion, Selection, Verification
-from langford.arithmetic.residue import residue
 from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete, TaskIndexOutOfRange
-from langford.methods import PlanKey, plan_of
-from langford.problem import Problem
-from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, new_campaign, true_deliveries
-from tests.support.command_line import Run
+from tests.support.campaigns import HOUR, NAME, TASKS, finish, new_campaign, true_deliveries
 from tests.support.databases import new_ledger
 
 
@@ -77,56 +71,3 @@ def test_a_different_value_is_an_error_that_says_what_to_do(campaign: Campaign) 
     assert "waited for a decision" in str(settled.error)
     nothing = Conclusion(NAME, outcome.statement, [Comparison(2, None, None)], [], 0)
     assert isinstance(nothing.error, Incomplete)
-
-
-def write_circle(folder: Path, wrong_by: int) -> None:
-    """A complete campaign of the starters of order 19, its count wrong by that much and all other checks right."""
-    key = PlanKey(Problem.named("starter", 9), "necklace", 4)
-    plan = plan_of(key)
-    results = [plan.evaluate(index) for index in plan.tasks]
-    value = results[-1].value + plan.multiplier * wrong_by
-    results[-1] = replace(results[-1], value=value, residue=residue(value))
-    with Ledger(str(folder / "circles.db"), create=True) as ledger:
-        campaign = ledger.create_campaign("nine", key, plan.work.tolist())
-        ledger.enrol("a", "host-a", "1")
-        leases = campaign.worker.lease("a", len(results), HOUR)
-        campaign.worker.deliver([delivery(lease, results[lease.index]) for lease in leases])
-
-
-def test_congruences_of_a_circle_find_a_wrong_count(tmp_path: Path, langford: Run) -> None:
-    right, wrong, congruent = tmp_path / "right", tmp_path / "wrong", tmp_path / "congruent"
-    for folder, wrong_by in ((right, 0), (wrong, 2), (congruent, 18)):
-        folder.mkdir()
-        write_circle(folder, wrong_by)
-    done = langford("verify", "nine", "--congruences", "--ledger", str(right / "circles.db"))
-    assert done.returncode == 0, done.stderr
-    first, *checks = done.stdout.splitlines()
-    assert first == "starter(2,9) = 25,905"
-    assert checks[-4:] == [
-        "checked   count is 1 mod 2, as the symmetries of the circle require",
-        "checked   count is 3 mod 9, as a unit of order 9 requires",
-        "proves    little: of 18 wrong counts, one satisfies these congruences",
-        "agrees    with the published value 25,905 (A006204)",
-    ]
-    as_json = langford("verify", "nine", "--congruences", "--json", "--ledger", str(right / "circles.db"))
-    document = json.loads(as_json.stdout)
-    assert document["congruences"] == [{"modulus": 9, "remainder": 3}]
-    assert (document["count"], document["modulus"], document["agrees"]) == ("25905", 18, True)
-    refused = langford("verify", "nine", "--congruences", "--ledger", str(wrong / "circles.db"))
-    assert refused.returncode == 4
-    assert "starter(2,9) = 25,907 is 5 mod 9, but its symmetries require 3" in refused.stderr
-    assert "`langford verify nine --sample 100%`" in refused.stderr
-    differs = langford("verify", "nine", "--congruences", "--ledger", str(congruent / "circles.db"))
-    assert differs.returncode == 4
-    assert "25,923 is WRONG: it differs from the published value 25,905" in differs.stderr
-
-
-def test_congruences_are_of_circles_and_stand_alone(campaign: Campaign, tmp_path: Path, langford: Run) -> None:
-    finish(campaign, "a")
-    row = langford("verify", NAME, "--congruences")
-    assert (row.returncode, f"`langford confirm {NAME}`" in row.stderr) == (2, True)
-    for more in (["3"], ["--sample", "2"], ["--statement", "s.txt"], ["--dry-run"]):
-        both = langford("verify", NAME, *more, "--congruences")
-        assert (both.returncode, "give it alone" in both.stderr) == (2, True)
-    nothing = langford("verify", NAME, "--unconfirmed")
-    assert "--unconfirmed belongs to --congruences" in nothing.stderr

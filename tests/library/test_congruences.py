@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def two_part(n: int) -> int:
 @pytest.mark.parametrize("n", STARTERS)
 def test_published_starters(n: int) -> None:
     problem = Problem.named("starter", n)
-    mirror, units = mirror_congruence(problem), list(unit_congruences(problem))
+    mirror, units = mirror_congruence(problem), unit_congruences(problem)
     assert mirror is not None
     assert mirror.remainder == 1
     if all((2 * n + 1) % p for p in range(2, 2 * n + 1)):
@@ -118,24 +119,30 @@ def raised(plan: Plan, results: list[PartialResult], arrangements: int) -> list[
 
 
 @pytest.mark.parametrize(
-    ("problem", "modulus", "says"),
+    ("problem", "modulus", "says", "units"),
     [
-        (Problem.named("starter", 6), 4, "should be 1 mod 4, by its symmetries"),
-        (Problem.named("starter", 7), 2, "should be 1 mod 2, by its symmetries"),
-        (Problem.named("starter", 8), 16, "should be 1 mod 16, by its symmetries"),
-        (Problem.named("cyclic-skolem", 4), 16, "do not come in sets of 16 images"),
-        (Problem.named("cyclic-skolem", 5), 20, "do not come in sets of 20 images"),
+        (Problem.named("starter", 6), 4, "should be 1 mod 4, by its symmetries", [(3, 1)]),
+        (Problem.named("starter", 8), 16, "should be 1 mod 16, by its symmetries", []),
+        (Problem.named("starter", 9), 2, "should be 1 mod 2, by its symmetries", [(9, 3)]),
+        (Problem.named("cyclic-skolem", 4), 16, "do not come in sets of 16 images", []),
+        (Problem.named("cyclic-skolem", 5), 20, "do not come in sets of 20 images", []),
     ],
 )
-def test_a_merge_refuses_every_number_between(problem: Problem, modulus: int, says: str) -> None:
+def test_a_merge_refuses_every_number_between(
+    problem: Problem, modulus: int, says: str, units: list[tuple[int, int]]
+) -> None:
     plan = METHODS["necklace"].plan(problem, 2)
     results = [plan.evaluate(index) for index in plan.tasks]
     right = merge(plan, results)
     words = "rotations and reflections" if not problem.empty else f"count is 1 mod {modulus}"
-    assert words in right.checks[-1]
-    assert merge(plan, raised(plan, results, modulus)).arrangements == right.arrangements + modulus
-    for step in range(1, modulus):
-        with pytest.raises(CheckFailed, match=says):
+    unit_words = [f"count is {left} mod {order}, as a unit of order {order} requires" for order, left in units]
+    first, *others = right.checks[-1 - len(units) :]
+    assert words in first
+    assert others == unit_words
+    whole = modulus * prod(order for order, _ in units)
+    assert merge(plan, raised(plan, results, whole)).arrangements == right.arrangements + whole
+    for step in range(1, whole):
+        with pytest.raises(CheckFailed, match=says if step % modulus else "but its symmetries require"):
             merge(plan, raised(plan, results, step))
 
 

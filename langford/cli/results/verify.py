@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from jobs.verify import signatures
-from jobs.verify.congruences import congruent
 from jobs.verify.recomputation import Comparison
 from jobs.verify.statement import FORM, Statement
 from jobs.verify.verification import DEFAULT_SAMPLE, Conclusion, Selection, Verification
@@ -64,10 +63,8 @@ Examples:
   langford verify langford-31-shifted2-16 --sample 5% --dry-run
   langford verify langford-19-polyphase-12 --sample 100% --statement checked.txt --sign ~/.ssh/id_ed25519
   langford verify --check checked.txt --allowed-signers signers
-  langford verify starter-18-necklace-10 --congruences
 
-Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, or with --congruences the
-promised replication (--replicate) is incomplete, 4 a value differs."""
+Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, 4 a value differs."""
 )
 @click.argument("name", required=False)
 @tasks_argument
@@ -101,16 +98,6 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
     help="Where to recompute; host: the GPU's kernel, compiled for this processor with g++ (slow).",
 )
 @click.option(
-    "--congruences",
-    is_flag=True,
-    help="Recompute nothing; check the count of a circle modulo powers of primes, as its symmetries require.",
-)
-@click.option(
-    "--unconfirmed",
-    is_flag=True,
-    help="With --congruences: count even if the promised replication (--replicate) is incomplete.",
-)
-@click.option(
     "--statement",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -133,8 +120,6 @@ def verify(
     selection: Selection,
     method_name: str | None,
     where: str,
-    congruences: bool,
-    unconfirmed: bool,
     statement: Path | None,
     key: Path | None,
     checked: Path | None,
@@ -157,15 +142,6 @@ def verify(
         return
     if name is None:
         raise click.UsageError("name a campaign: langford verify NAME (see `langford status`)")
-    if congruences:
-        if selection != selected((), False, None, None) or statement is not None or dry_run:
-            raise click.UsageError("--congruences recomputes nothing and writes no statement: give it alone")
-        with Ledger(address) as ledger:
-            found = congruent(campaign_meant(name.split(), ledger), unconfirmed)
-        display.outcome(found.words, found.document(), as_json)
-        return
-    if unconfirmed:
-        raise click.UsageError("--unconfirmed belongs to --congruences, which counts")
     if key is not None and statement is None:
         raise click.UsageError("--sign signs the statement: give --statement FILE too")
     if allowed is not None:
