@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import math
 import os
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,11 @@ from hypothesis import strategies as st
 
 from langford import drawing
 from langford.cli.explore.draw import draw
-from langford.errors import BadInput, BadSeed, LangfordError, TooExpensive
+from langford.errors import BadInput, BadProblem, BadSeed, LangfordError, TooExpensive
 from langford.methods.backtracking import explicit
 from langford.methods.backtracking.estimation import estimate
 from langford.problem import Problem
+from langford.problem.recognition import labelled
 from langford.problem.reference import published
 from tests.support import brute_force
 from tests.support.problems import SMALL_SETS
@@ -27,7 +27,7 @@ from tests.support.problems import SMALL_SETS
 @given(SMALL_SETS)
 def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
     found = list(explicit.iterate(problem))
-    assert all(explicit.is_valid(problem, each) for each in found)
+    assert all(labelled(problem, each) == each for each in found)
     assert len(set(found)) == len(found)
     assert len(found) == problem.published(brute_force.arrangements(problem))
     if problem.mirrored:
@@ -38,36 +38,29 @@ def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
     "wrong", [(3, 1, 2, 1, 3), (3, 1, 2, 1, 3, 3), (2, 3, 1, 2, 3, 1), (3, 1, 2, 1, 3, 0), (4, 1, 2, 1, 4, 2)]
 )
 def test_wrong_arrangements_are_told(wrong: tuple[int, ...]) -> None:
-    assert explicit.is_valid(Problem.langford(3), (3, 1, 2, 1, 3, 2))
-    assert not explicit.is_valid(Problem.langford(3), wrong)
-
-
-def test_samples_are_uniform() -> None:
-    problem = Problem.langford(7)
-    drawn = Counter(explicit.sample(problem, 5200, seed=5))
-    assert len(drawn) == 52  # both mirror images of the 26
-    assert sum((times - 100) ** 2 / 100 for times in drawn.values()) < 98  # χ², 51 degrees, 0.9999
+    with pytest.raises(BadProblem):
+        labelled(Problem.langford(3), wrong)
 
 
 @pytest.mark.parametrize(
-    "problem", [Problem.langford(28), Problem.hooked_skolem(18), Problem.langford(9, 3)], ids=str
+    "problem", [Problem.langford(28), Problem.named("hooked-skolem", 18), Problem.langford(9, 3)], ids=str
 )
-def test_samples_are_valid_and_reproducible(problem: Problem) -> None:
-    first = list(explicit.sample(problem, 2, seed=1))
-    assert all(explicit.is_valid(problem, each) for each in first)
-    assert first == list(explicit.sample(problem, 2, seed=1))
+def test_what_is_drawn_is_valid_and_reproducible(problem: Problem) -> None:
+    first, *others = (explicit.find(problem, seed) for seed in range(4))
+    assert labelled(problem, first) == first == explicit.find(problem, 0)
+    assert {first} != {first, *others}
 
 
 def test_nothing_to_draw() -> None:
     with pytest.raises(TooExpensive, match="no arrangement to draw"):
-        next(explicit.sample(Problem.langford(5), 1))
+        explicit.find(Problem.langford(5))
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_terminal_drawing_has_one_cube_per_place(seed: int) -> None:
-    problem = Problem.hooked_skolem(7)
-    arrangement = next(explicit.sample(problem, 1, seed))
+    problem = Problem.named("hooked-skolem", 7)
+    arrangement = explicit.find(problem, seed)
     lines = drawing.text(arrangement).plain.splitlines()
     assert lines[-1].split() == [str(name) if name else "·" for name in arrangement]
     above = "".join(lines[:-1])
@@ -76,7 +69,7 @@ def test_terminal_drawing_has_one_cube_per_place(seed: int) -> None:
 
 @pytest.mark.parametrize("width", [168, 167, 80, 40, 5, 1])
 def test_a_wide_drawing_goes_on_below(width: int) -> None:
-    arrangement = next(explicit.sample(Problem.langford(28), 1, 1))
+    arrangement = explicit.find(Problem.langford(28), 1)
     whole = drawing.text(arrangement).plain.splitlines()
     parts = [part.splitlines() for part in drawing.text(arrangement, width).plain.split("\n\n")]
     assert max(len(line) for part in parts for line in part) <= max(width, 3)
@@ -113,7 +106,7 @@ def test_what_cannot_be_written_is_said_before_the_search(
     """It may take hours."""
     (tmp_path / "ledger.svg").write_bytes(b"SQLite format 3\0")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(explicit, "sample", lambda *arguments: pytest.fail("it searches"))
+    monkeypatch.setattr(explicit, "find", lambda *arguments: pytest.fail("it searches"))
     with pytest.raises((LangfordError, OSError), match=says):
         draw.main(["7", "--out", out], standalone_mode=False)
 
@@ -170,7 +163,8 @@ def test_estimates_are_reproducible_and_zero_where_none_exists() -> None:
 
 @pytest.mark.parametrize("problem", [Problem.langford(12), Problem.skolem(28), Problem.langford(9, 3)])
 def test_some_arrangement_is_one(problem: Problem) -> None:
-    assert explicit.is_valid(problem, explicit.find(problem))
+    found = explicit.find(problem)
+    assert labelled(problem, found) == found
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(5), Problem.from_differences([2, 4, 5], 8, [3, 6])])

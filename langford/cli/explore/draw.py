@@ -74,7 +74,7 @@ def draw(
     else:
         assert problem is not None
         with display.said_when_slow("no arrangement yet; still searching, Ctrl-C stops"):
-            arrangement = explicit.find(problem) if seed is None else next(explicit.sample(problem, 1, seed))
+            arrangement = explicit.find(problem, seed)
     if out is not None:
         drawing.save(arrangement, out, problem is not None and problem.circle)
     if as_json:

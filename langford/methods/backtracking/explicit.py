@@ -1,4 +1,4 @@
-"""Explicit arrangements: iterate, check, sample.
+"""Explicit arrangements: iterate, and find one at random.
 
 An arrangement is a tuple with one label per place: Langford's colour k (k cubes between the
 two), elsewhere the difference itself; 0 marks a place that stays empty.
@@ -7,21 +7,16 @@ two), elsewhere the difference itself; 0 marks a place that stays empty.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from itertools import combinations
 from random import Random
 
-from langford.errors import BadProblem, TooExpensive
-from langford.methods.backtracking import Miller
+from langford.errors import TooExpensive
 from langford.problem import Problem
-from langford.problem.recognition import labelled, require_no_condition
+from langford.problem.recognition import require_no_condition
 
 Arrangement = tuple[int, ...]
 
 MAX_PLACES = 128
 """The longest row that is searched; in longer ones no arrangement would be found in a reasonable time."""
-UNIFORM_COLOURS = 14
-"""Up to this n subtrees are counted exactly on the way down."""
 PATIENCE = 20_000
 """After this many steps a randomised search is abandoned, and another one starts."""
 
@@ -41,49 +36,22 @@ def iterate(problem: Problem) -> Iterator[Arrangement]:
             yield arrangement
 
 
-def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
-    """Whether every colour's cubes stand at its distance and the right places are empty."""
-    try:
-        return labelled(problem, arrangement) == arrangement
-    except BadProblem:
-        return False
+def find(problem: Problem, seed: int | None = None) -> Arrangement:
+    """An arrangement from a randomised search: every one can occur, but not all with the same probability.
 
-
-def is_uniform(problem: Problem) -> bool:
-    """Whether :func:`sample` draws uniformly for this problem."""
-    return problem.n <= UNIFORM_COLOURS and Miller().refusal(problem) is None
-
-
-def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Arrangement]:
-    """Draw arrangements at random, with replacement.
-
-    Uniform for n ≤ UNIFORM_COLOURS: each step down is weighted with the exact number of
-    completions.  For larger n by a randomised depth-first search: every arrangement can
-    occur, but not all with the same probability.
-
-    Raises TooExpensive when there is nothing to draw, and MethodDoesNotApply.
+    Raises TooExpensive when there is none, or none would be found, and MethodDoesNotApply.
     """
-    _require_drawable(problem)
-    random = Random(seed)
-    draw = _uniform(problem, random) if is_uniform(problem) else _searched(problem, random)
-    for _ in range(count):
-        yield next(draw)
-
-
-def find(problem: Problem) -> Arrangement:
-    """An arrangement from a randomised search, which needs no kernel: quick, but not uniform for any n.
-
-    Raises TooExpensive when there is none, and MethodDoesNotApply.
-    """
-    _require_drawable(problem)
-    return next(_searched(problem, Random()))
-
-
-def _require_drawable(problem: Problem) -> None:
-    """Raises TooExpensive where there is no arrangement, or none would be found."""
     _require_reach(problem)
     if problem.obstruction:
         raise TooExpensive(f"{problem} has no arrangement to draw: {problem.obstruction}")
+    random = Random(seed)
+    while True:
+        left = [PATIENCE]
+        placed = next(_extend(problem, problem.free_mask, _unplaced(problem), random, left), None)
+        if placed is not None:
+            return _labelled(problem, placed)
+        if left[0] >= 0:
+            raise TooExpensive(f"{problem} has no arrangement to draw")  # all were tried
 
 
 def _require_reach(problem: Problem) -> None:
@@ -93,50 +61,6 @@ def _require_reach(problem: Problem) -> None:
         raise TooExpensive(
             f"searches are limited to {MAX_PLACES} places; {problem} has {problem.places}: choose a smaller problem"
         )
-
-
-def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
-    import numpy as np
-
-    from langford.kernels.cpu.compiled import compiled_once
-    from langford.methods.backtracking.kernels.backtrack import count_by_largest
-    from langford.methods.backtracking.order import SearchOrder, circle_of, folded_of, rows_of
-
-    shapes, circle = SearchOrder.of(problem).shapes(problem), circle_of(problem)
-
-    @cache
-    def ways(free: int, unplaced: tuple[int, ...]) -> int:
-        colours = np.array([d for d in unplaced if d], np.int64)
-        holes = combinations((place for place in range(problem.places) if free >> place & 1), unplaced.count(0))
-        frees = rows_of([free ^ sum(1 << place for place in chosen) for chosen in holes], problem)
-        if not len(colours):
-            return len(frees)
-        return int(count_by_largest(frees, colours, problem.copies, shapes, 0, circle, folded_of(problem))[0])
-
-    kind = rows_of([problem.free_mask], problem).ndim, circle is not None, problem.fold > 1
-    with compiled_once("draws", *kind, of="random draws"):
-        ways(problem.free_mask, _unplaced(problem))
-    while True:
-        free, unplaced, placed = problem.free_mask, _unplaced(problem), []
-        while unplaced:
-            options = list(_covering(problem, free, unplaced))
-            weights = [ways(free ^ mask, _without(unplaced, d)) for d, mask in options]
-            if not any(weights):
-                raise TooExpensive(f"{problem} has no arrangement to draw")
-            placed.append(random.choices(options, weights)[0])
-            free, unplaced = free ^ placed[-1][1], _without(unplaced, placed[-1][0])
-        yield _labelled(problem, tuple(placed))
-
-
-def _searched(problem: Problem, random: Random) -> Iterator[Arrangement]:
-    """First finds of randomised searches, each abandoned after PATIENCE steps."""
-    while True:
-        left = [PATIENCE]
-        placed = next(_extend(problem, problem.free_mask, _unplaced(problem), random, left), None)
-        if placed is not None:
-            yield _labelled(problem, placed)
-        elif left[0] >= 0:
-            raise TooExpensive(f"{problem} has no arrangement to draw")  # all were tried
 
 
 def _unplaced(problem: Problem) -> tuple[int, ...]:
