@@ -15,6 +15,7 @@ from benchmarks.irregular_parts.cub_scan import CubScan
 from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
 from langford import irregular
 from langford.irregular.arrays import module_of, on_host
+from langford.irregular.compression import ADD
 from langford.irregular.cuda.gpu import gpu_of
 from langford.irregular.cuda.solve import PARTS, passes_on_gpu, start
 from langford.irregular.cuda.treefix import scanned
@@ -164,7 +165,10 @@ def scan(bench: Bench) -> None:
         values = bench.xp.arange(n).astype(kind) % 7
         theirs, compute = cub.sums_of(values)
         compute()
-        sums = partial(scanned, gpu_of(values), values, "add")
+        gpu, nowhere = gpu_of(values), bench.xp.empty(0, np.int32)
+        program = gpu.program("treefix.cu", VERTEX=np.int32, VALUE=kind)
+        row = np.int32(0), nowhere  # each step has its own place
+        sums = partial(scanned, gpu, program, "scan_vertices", np.int32(ADD), n, values, *row)
         if not bool((sums()[1:] == theirs).all()):
             raise SystemExit(f"sums of {kind.__name__} are wrong")
         cumsum = bench.alone(9, lambda: bench.xp.cumsum(values, dtype=kind))

@@ -11,9 +11,6 @@ extern "C" {
 __device__ constexpr int shared_bytes = 0;
 }
 
-// Consecutive entries of which a thread combines those with the same target before it writes.
-constexpr int RUN = 16;
-
 // LAUNCH_BOUNDS: how many blocks a multiprocessor holds at a time; more of them hide more of the time of loads, with
 // fewer registers.
 #ifdef LANGFORD_HOST
@@ -107,18 +104,3 @@ template <class T> __device__ inline void add_atomically(T *at, T value) { atomi
 #ifndef LANGFORD_HOST
 __device__ inline void add_atomically(i64 *at, i64 value) { atomicAdd(reinterpret_cast<u64 *>(at), u64(value)); }
 #endif
-
-// The same with one access to memory where all threads of a warp have the same place, as those of a star do;
-// `update(at, value)` does it.  Threads without a value are not `active`.
-template <class T, class Combine, class Update>
-__device__ inline void combine_as_warp(bool active, T *at, T value, Combine combine, Update update) {
-    const i64 place = reinterpret_cast<i64>(at), first = __shfl_sync(ALL_LANES, place, 0);
-    if (__ballot_sync(ALL_LANES, active && place == first) != ALL_LANES) {
-        if (active) update(at, value);
-        return;
-    }
-    for (int distance = 16; distance; distance /= 2) {
-        value = combine(value, of_lane(value, threadIdx.x % 32 ^ distance));
-    }
-    if (threadIdx.x % 32 == 0) update(at, value);
-}

@@ -1,4 +1,4 @@
-// Triangular solves and factorisation of matrices of trees, in double precision.
+// Triangular solves of matrices of trees, in double precision.
 //
 // Defined by the loader: VERTEX.
 #include "passes.cuh"
@@ -40,35 +40,5 @@ solve(int parts, i64 n, i64 columns, i64 steps, const i64 *bounds, const VERTEX 
                 return Placed<double>{at, x[at] + factors[entry] * x[targets[entry] * columns + column]};
             }, [=](i64, Placed<double> sum) { x[sum.at] = sum.value; });
         });
-    }
-}
-
-// *at += value, by a whole warp; threads without a value are not `active`.
-__device__ inline void add_as_warp(bool active, double *at, double value) {
-    combine_as_warp(active, at, value, [](double one, double other) { return one + other; },
-                    add_atomically<double>);
-}
-
-// LDLᵀ of a level, order[begin:end]: its pivots are final; `zero` becomes the first
-// vertex found whose pivot is zero.
-extern "C" __global__ void factorise_level(i64 begin, i64 end, const VERTEX *order, const VERTEX *above,
-                                           const double *edge, double *pivot, i64 *zero) {
-    EACH_WARP(run, (end - begin + RUN - 1) / RUN) {
-        const i64 first = begin + run * RUN, last = first + RUN < end ? first + RUN : end;
-        double sum = 0;
-        for (i64 at = first; at < last; at++) {
-            const VERTEX vertex = order[at], parent = above[vertex];
-            if (pivot[vertex] == 0) {
-                if (*zero < 0) *zero = vertex;
-            } else if (parent != vertex) {
-                sum -= edge[vertex] * edge[vertex] / pivot[vertex];
-            }
-            if (at + 1 < last && above[order[at + 1]] != parent) {
-                if (sum != 0) add_atomically(&pivot[parent], sum);
-                sum = 0;
-            }
-        }
-        const bool active = first < last && sum != 0;
-        add_as_warp(active, active ? &pivot[above[order[last - 1]]] : pivot, sum);
     }
 }

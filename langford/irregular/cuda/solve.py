@@ -1,8 +1,7 @@
-"""Matrices of trees on a GPU: factorisation, and solves that are one launch."""
+"""Matrices of trees on a GPU: solves that are one launch."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,9 @@ from langford.irregular.arrays import Array
 from langford.irregular.compression import compress
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.passes import GATE, Passes, by_levels, packed
-from langford.irregular.cuda.tree import level_bounds
 
 PARTS = {"forward": 1, "backward": 4, "solve": 7}
 """The parts of a solve that a launch does; as in solve.cu."""
-
-
-def factorise(gpu: Gpu, above: Array, order: Array, depth: Array, edge: Array, pivot: Array) -> int:
-    """LDLᵀ from the leaves into ``pivot``; returns a vertex of pivot 0, or −1."""
-    program = gpu.program("solve.cu", VERTEX=above.dtype)
-    zero = gpu.xp.full(1, -1, np.int64)
-    bounds = level_bounds(gpu, depth, order)
-    for begin, end in list(pairwise(bounds.tolist()))[::-1]:
-        program.launch("factorise_level", np.int64(begin), np.int64(end), order, above, edge, pivot, zero)
-    return int(zero[0])
 
 
 def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array | None:

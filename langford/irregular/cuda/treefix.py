@@ -81,33 +81,24 @@ def by_scans(gpu: Gpu, tree: GpuTree, values: Array, op: str, by_tour: bool, dow
         return out
     program = gpu.program("treefix.cu", VERTEX=tree.order.dtype, VALUE=values.dtype)
     if by_tour:
-        sums = _scanned(
+        sums = scanned(
             gpu, program, "scan_tour", number, 2 * n, values, *tree.tour, renamed, tree.order, np.int32(down),
             tree.closing if down else tree.order,
         )  # fmt: skip
     else:
-        sums = _scanned(gpu, program, "scan_vertices", number, n, values, renamed, tree.order)
+        sums = scanned(gpu, program, "scan_vertices", number, n, values, renamed, tree.order)
     head = number, np.int64(n), np.int32(by_tour), renamed, tree.number
     if down:
         closed = sums
         if not by_tour:
-            closed = _scanned(gpu, program, "scan_vertices", number, n, values, np.int32(1), tree.closing)
+            closed = scanned(gpu, program, "scan_vertices", number, n, values, np.int32(1), tree.closing)
         program.launch("read_paths", *head, tree.depth, sums, closed, out)
     else:
         program.launch("read_subtrees", *head, tree.size, tree.depth, sums, out)
     return out
 
 
-def scanned(gpu: Gpu, values: Array, op: str) -> Array:
-    """The combinations of no value, of the first one, of the first two, …, [n + 1]; ``op``: "add", for integers
-    "xor", for floats "mul"."""
-    values = gpu.put(values, values.dtype)
-    program = gpu.program("treefix.cu", VERTEX=offset_type(len(values)), VALUE=values.dtype)
-    number, nowhere = np.int32(OPERATORS[op]), gpu.xp.empty(0, offset_type(len(values)))
-    return _scanned(gpu, program, "scan_vertices", number, len(values), values, np.int32(0), nowhere)
-
-
-def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, values: Array, *row: Any) -> Array:
+def scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, values: Array, *row: Any) -> Array:
     """The sums of a scan over ``length`` steps, [length + 1]; ``row`` has the place of each step's value."""
     size = values.itemsize
     # From the second sum on whole packs.

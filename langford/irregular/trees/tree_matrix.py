@@ -25,17 +25,14 @@ from langford.irregular.trees.tree import Tree
 SolveMethod = Literal["compression", "levels"]
 METHODS = get_args(SolveMethod)
 
-VERTICES_PER_LEVEL = 100
-"""A GPU factorises level by level; below this number, in the mean, a core is faster, the copies included."""
-
 
 class TreeMatrix:
     """A symmetric matrix A = LDLᵀ with the graph of a forest, prepared for many right sides.
 
     L is eliminated from the leaves: L[parent[v], v] = edge[v] / D[v].  With the method ``compression`` a
     triangular solve takes 2·log2(height) sparse products of compressed edges, with ``levels`` one pass over the
-    vertices; a GPU does either in one launch.  The relative residual of a solve of a positive definite matrix is a
-    small multiple of γ(4·height + 4)·cond(A); the tests state it.
+    vertices; a GPU does either in one launch.  A core factorises, once.  The relative residual of a solve of a
+    positive definite matrix is a small multiple of γ(4·height + 4)·cond(A); the tests state it.
 
     Attributes:
         tree: the forest.
@@ -58,18 +55,9 @@ class TreeMatrix:
             require_length(name, array, len(parent), "vertex")
             require_numbers(name, array)
         pivots, edges = diagonal.astype(xp.float64), edge.astype(xp.float64)
-        if not on_gpu(pivots):
-            zero = factorise(self.tree.above, self.tree.order, edges, pivots)
-        elif self.tree.height * VERTICES_PER_LEVEL < len(self.tree):
-            from langford.irregular.cuda import solve
-            from langford.irregular.cuda.gpu import gpu_of
-
-            tree = self.tree
-            zero = solve.factorise(gpu_of(pivots), tree.above, tree.order, tree.depth, edges, pivots)
-        else:
-            on_core = on_host(pivots)
-            zero = factorise(on_host(self.tree.above), on_host(self.tree.order), on_host(edges), on_core)
-            pivots = xp.asarray(on_core)
+        on_core = on_host(pivots)
+        zero = factorise(on_host(self.tree.above), on_host(self.tree.order), on_host(edges), on_core)
+        pivots = xp.asarray(on_core)
         if zero >= 0:
             raise BadInput(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
         endless = xp.flatnonzero(~xp.isfinite(pivots))
