@@ -44,13 +44,6 @@ def comma_separated(sheet: Sheet) -> Iterator[bytes]:
         text.truncate()
 
 
-def json_lines(sheet: Sheet) -> Iterator[bytes]:
-    """One JSON object per line; raises BadInput."""
-    _require_own_names(sheet.columns)
-    for row in sheet.rows:
-        yield f"{json.dumps(_object(sheet.columns, row))}\n".encode()
-
-
 def json_array(sheet: Sheet) -> Iterator[bytes]:
     """One JSON array of objects; raises BadInput."""
     _require_own_names(sheet.columns)
@@ -66,7 +59,6 @@ FORMATS: Mapping[str, Callable[[Sheet], Iterator[bytes]]] = {
     "expanded": expanded,
     "csv": comma_separated,
     "json": json_array,
-    "jsonl": json_lines,
 }
 
 
@@ -79,7 +71,6 @@ def form_of(name: str, columns: Sequence[str]) -> OutputForm:
         "expanded": re.escape(columns[0].encode()) + b"  ",
         "csv": re.escape(heading),
         "json": rb"\[\]\n\Z|\[\n  \{" + first + b": ",
-        "jsonl": rb"\{" + first + b": ",
     }
     return OutputForm(WITH_COLUMNS, patterns[name])
 
