@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from langford.irregular.arrays import Array
+import numpy as np
+
+from langford.irregular.arrays import Array, module_of
+from langford.irregular.parts import Components
+from langford.irregular.rows import GraphRows, sources_of
 
 BITS = 62
 """Bits of whole numbers: the sum of two fits into 64 bits with its sign."""
@@ -45,6 +49,23 @@ class InnerEdges:
     places: Array | None
     crossing: Array
     crossing_sources: Array
+
+    @classmethod
+    def of(cls, graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> InnerEdges:
+        """Those of a graph with these strong components."""
+        xp, labels, indptr = module_of(weights), parts.labels, graph.indptr.astype(np.int64, copy=False)
+        none = xp.empty(0, np.int64)
+        if parts.count == 1:
+            return cls(indptr, graph.indices, weights, times, labels, None, none, none)
+        sources = sources_of(graph.indptr, graph.indices)
+        inside = labels[sources] == labels[graph.indices]
+        places, crossing = xp.flatnonzero(inside), xp.flatnonzero(~inside)
+        before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(inside)])
+        durations = None if times is None else times[places]
+        return cls(
+            before[indptr], graph.indices[places], weights[places], durations, labels, places, crossing,
+            sources[crossing],
+        )  # fmt: skip
 
 
 class PolicyIteration(Protocol):

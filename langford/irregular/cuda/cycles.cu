@@ -85,40 +85,6 @@ struct LowerRatio {
     }
 };
 
-// How many edges of each vertex remain in its component: into counts [n].
-extern "C" __global__ void count_inner(i64 n, const i64 *indptr, const VERTEX *targets, const VERTEX *labels,
-                                       i64 *counts) {
-    EACH(vertex, n) {
-        i64 inner = 0;
-        for (i64 edge = indptr[vertex]; edge < indptr[vertex + 1]; edge++) {
-            inner += labels[targets[edge]] == labels[vertex];
-        }
-        counts[vertex] = inner;
-    }
-}
-
-// The inner edges in rows of their own, with their places, and the places and sources of the others.
-extern "C" __global__ void split(i64 n, i64 timed, const i64 *indptr, const VERTEX *targets, const i64 *weights,
-                                 const i64 *times, const VERTEX *labels, const i64 *inner_indptr,
-                                 VERTEX *inner_targets, i64 *inner_weights, i64 *inner_times, i64 *places,
-                                 i64 *crossing, VERTEX *crossing_sources) {
-    EACH(vertex, n) {
-        i64 inner = inner_indptr[vertex], outer = indptr[vertex] - inner;
-        for (i64 edge = indptr[vertex]; edge < indptr[vertex + 1]; edge++) {
-            if (labels[targets[edge]] == labels[vertex]) {
-                places[inner] = edge;
-                inner_targets[inner] = targets[edge];
-                inner_weights[inner] = weights[edge];
-                if (timed) inner_times[inner] = times[edge];
-                inner++;
-            } else {
-                crossing[outer] = edge;
-                crossing_sources[outer++] = vertex;
-            }
-        }
-    }
-}
-
 // The first of the lightest edges of each vertex.
 extern "C" __global__ void lightest(i64 n, const i64 *indptr, const i64 *weights, i64 *policy) {
     EACH(vertex, n) {

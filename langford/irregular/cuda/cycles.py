@@ -29,7 +29,7 @@ class GpuIteration:
     def __init__(self, gpu: Gpu, graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> None:
         self._gpu, self._n, self._count = gpu, graph.n, parts.count
         self._program = gpu.meeting("cycles.cu", VERTEX=graph.indices.dtype)
-        self.edges = self._inner_edges(graph, parts, weights, times)
+        self.edges = InnerEdges.of(graph, parts, weights, times)
         self.policy, self.distance = gpu.zeros(self._n, np.int64), gpu.zeros(self._n, np.int64)
         self._ratios = gpu.zeros((parts.count, 2), np.int64)
         self._ratios[:, 1] = 1
@@ -41,30 +41,6 @@ class GpuIteration:
 
     def _launch(self, name: str, *arguments: object) -> None:
         self._program.launch(name, np.int64(self._n), *arguments)
-
-    def _inner_edges(self, graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> InnerEdges:
-        gpu, xp = self._gpu, self._gpu.xp
-        none, kind = gpu.zeros(0, np.int64), graph.indices.dtype
-        indptr, labels = graph.indptr.astype(np.int64, copy=False), parts.labels.astype(kind, copy=False)
-        counts = gpu.zeros(self._n + 1, np.int64)
-        if parts.count > 1:
-            self._launch("count_inner", indptr, graph.indices, labels, counts[1:])
-            counts = xp.cumsum(counts)
-        inner = graph.m if parts.count == 1 else int(counts[-1])
-        if inner == graph.m:
-            return InnerEdges(indptr, graph.indices, weights, times, labels, None, none, none.astype(kind))
-        timed = times is not None
-        edges = InnerEdges(
-            counts, xp.empty(inner, kind), xp.empty(inner, np.int64),
-            xp.empty(inner, np.int64) if timed else None, labels, xp.empty(inner, np.int64),
-            xp.empty(graph.m - inner, np.int64), xp.empty(graph.m - inner, kind),
-        )  # fmt: skip
-        self._launch(
-            "split", np.int64(timed), indptr, graph.indices, weights, times if timed else weights, labels, counts,
-            edges.targets, edges.weights, edges.times if timed else edges.weights, edges.places, edges.crossing,
-            edges.crossing_sources,
-        )  # fmt: skip
-        return edges
 
     def run(self) -> tuple[Fraction, Array, int]:
         """Rounds until no choice changes; raises TooWide."""

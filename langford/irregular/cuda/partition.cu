@@ -35,25 +35,6 @@ struct Share {
     }
 };
 
-// A rank's share of a list of edges, both ways, without loops: the rank of the block, and row · width + source there;
-// `owners` is −1 for a loop.
-extern "C" __global__ void split_edges(const VERTEX *sources, const VERTEX *targets, i64 count, i64 chunk, i64 columns,
-                                       i64 width, int *owners, i64 *keys) {
-    const i64 stride = chunk + TOLD * 32;
-    EACH(at, 2 * count) {
-        const i64 edge = at < count ? at : at - count;
-        const i64 source = at < count ? sources[edge] : targets[edge], target = at < count ? targets[edge] : sources[edge];
-        const i64 from = source / chunk, to = target / chunk, row = to / columns;
-        owners[at] = source == target ? -1 : int(row * columns + from % columns);
-        keys[at] = (target - row * columns * chunk) * width + from / columns * stride + (source - from * chunk);
-    }
-}
-
-// Counts the edges of each target.
-extern "C" __global__ void count_edges(const i64 *keys, i64 count, i64 width, VERTEX *degrees) {
-    EACH(at, count) add_atomically(&degrees[keys[at] / width], VERTEX(1));
-}
-
 // Before the first level.  `row`, `source`: where the root is in this block, −1 where it is not.
 extern "C" __global__ void start_search(i64 rows, i64 words, i64 root, i64 row, i64 source, i64 chunk, i64 edges,
                                  VERTEX *parent, u32 *visited, u32 *front, u64 *progress, i64 *record) {

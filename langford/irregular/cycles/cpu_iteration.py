@@ -18,23 +18,16 @@ from langford.irregular.policies import (
     InnerEdges,
     largest,
 )
+from langford.irregular.rows import sources_of
 
 
 class CpuIteration:
     """Implements PolicyIteration on one core."""
 
     def __init__(self, graph: Graph, parts: Components, weights: Array, times: Array | None) -> None:
-        sources, labels = graph.sources, parts.labels
-        inside = labels[sources] == labels[graph.indices]
-        places, crossing = np.flatnonzero(inside), np.flatnonzero(~inside)
-        self._sources = sources[places]
-        indptr = np.zeros(graph.n + 1, np.int64)
-        indptr[1:] = np.cumsum(np.bincount(self._sources, minlength=graph.n))
-        durations = np.ones(len(places), weights.dtype) if times is None else times[places]
-        self.edges = InnerEdges(
-            indptr, graph.indices[places], weights[places], durations, labels, places, crossing, sources[crossing]
-        )
-        self._durations = durations
+        self.edges = edges = InnerEdges.of(graph, parts, weights, times)
+        self._sources = sources_of(edges.indptr, edges.targets)
+        self._durations = np.ones_like(edges.weights) if edges.times is None else edges.times
         self._numerators, self.denominators = (np.full(parts.count, value, weights.dtype) for value in (0, 1))
         self._cycles: dict[int, NDArray[np.int64]] = {}
         self.policy, self.distance = np.full(graph.n, -1, np.int64), np.zeros(graph.n, weights.dtype)

@@ -72,11 +72,10 @@ def block_of(
     """The block of this rank; all ranks call this with their shares of the list of edges."""
     xp, kind = gpu.xp, vertex_kind(n, grid)
     width, height = grid.rows * stride(grid), grid.columns * grid.chunk
-    received = _received(gpu, world, grid, kind, sources, targets)
+    received = _received(gpu, world, grid, sources, targets)
     degrees = xp.zeros(height, kind)
-    program = gpu.program("partition.cu", VERTEX=kind, OFFSET=np.int64)
     for keys in received:
-        program.launch("count_edges", keys, np.int64(len(keys)), np.int64(width), degrees)
+        degrees += xp.bincount(keys // width, minlength=height).astype(kind)
     # Rank i·C + j owns chunk j of its row, and that is chunk i of its column.
     owned = xp.zeros(stride(grid), kind)
     first = along_row.rank * grid.chunk
@@ -104,22 +103,19 @@ def block_of(
     return EdgeBlock(down, up, width, height, edges, degrees)
 
 
-def _received(
-    gpu: Gpu, world: Communicator, grid: BlockGrid, kind: DTypeLike, sources: Array, targets: Array
-) -> list[Array]:
-    """What the ranks have for this one, in arrays of target · sources of the block + source."""
+def _received(gpu: Gpu, world: Communicator, grid: BlockGrid, sources: Array, targets: Array) -> list[Array]:
+    """What the ranks have for this one, in arrays of target · sources of the block + source, without loops."""
     xp, width = gpu.xp, grid.rows * stride(grid)
-    program = gpu.program("partition.cu", VERTEX=kind, OFFSET=np.int64)
     turns = int(world.merge(np.array([-(-len(sources) // SENT)], np.int64), "max")[0])
     received: list[Array] = []
     for turn in range(turns):
-        ends = [gpu.put(array[turn * SENT : (turn + 1) * SENT], kind) for array in (sources, targets)]
-        count = len(ends[0])
-        owners, keys = xp.empty(2 * count, np.int32), xp.empty(2 * count, np.int64)
-        program.launch(
-            "split_edges", *ends, np.int64(count), np.int64(grid.chunk), np.int64(grid.columns), np.int64(width),
-            owners, keys,
-        )  # fmt: skip
+        some, others = (gpu.put(array[turn * SENT : (turn + 1) * SENT], np.int64) for array in (sources, targets))
+        unlike = some != others
+        ways = (some[unlike], others[unlike]), (others[unlike], some[unlike])
+        source, target = (xp.concatenate(ends) for ends in ways)
+        owners = grid.owner_of_edge(source, target)
+        from_chunk, in_row = source // grid.chunk, target % (grid.columns * grid.chunk)
+        keys = in_row * width + from_chunk // grid.columns * stride(grid) + source % grid.chunk
         received += world.exchange([keys[owners == rank] for rank in range(world.size)])
     return [keys for keys in received if len(keys)]
 

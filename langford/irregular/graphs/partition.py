@@ -72,7 +72,7 @@ class BlockGrid:
         rows = next(rows for rows in range(most_rows or isqrt(size), 0, -1) if size % rows == 0)
         return cls(rows, size // rows, -(-max(n, 1) // (64 * size)) * 64)
 
-    def owner_of_edge(self, sources: NDArray[Any], targets: NDArray[Any]) -> Array:
+    def owner_of_edge(self, sources: Array, targets: Array) -> Array:
         """The rank of each edge's block."""
         return targets // (self.columns * self.chunk) * self.columns + sources // self.chunk % self.columns
 
