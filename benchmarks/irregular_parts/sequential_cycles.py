@@ -13,12 +13,11 @@ import numpy as np
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, require_length
-from langford.irregular.cpu.compiled import kernel
 from langford.irregular.errors import NoCycle
 from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
 from langford.irregular.policies import LARGEST, largest
-from langford.kernels.cpu.compiled import part
+from langford.kernels.cpu.compiled import kernel, part
 
 _NO_CYCLE = "the graph has no cycle: give a graph with one"
 

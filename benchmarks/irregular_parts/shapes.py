@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.irregular.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import kernel
 
 
 def chain(n: int) -> NDArray[np.int32]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from langford.irregular.cpu.compiled import kernel
 from langford.irregular.levels import AUTO, UP
-from langford.kernels.cpu.compiled import part
+from langford.kernels.cpu.compiled import kernel, part
 
 # A level goes from below when its edges are more than 1/25 of those not yet looked at, and from above again when
 # the frontier is less than 1/150 of the vertices: the rule of Beamer, Asanović and Patterson (2012).  With 1/15 and

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.irregular.cpu.compiled import kernel
 from langford.irregular.policies import LARGEST
-from langford.kernels.cpu.compiled import part
+from langford.kernels.cpu.compiled import kernel, part
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.irregular.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import kernel
 
 
 @kernel

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from langford.irregular.compression import ADD, LEAST, MULTIPLY
-from langford.irregular.cpu.compiled import kernel
-from langford.kernels.cpu.compiled import part
+from langford.kernels.cpu.compiled import kernel, part
 
 
 @kernel
