@@ -17,7 +17,6 @@ from langford.kernels import cache
 from langford.kernels.cache import CHOSEN, NoCacheFolder, cache_folder
 from langford.machine.process import COMPILING
 from langford.methods import METHODS
-from langford.methods.backtracking.explicit import sample
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from tests.support.command_line import ENVIRONMENT
@@ -176,7 +175,6 @@ def test_a_new_folder_serves_the_processes_below_and_ends_with_the_first(home: P
     ("call", "what"),
     [
         (lambda: langford.estimate(8, walks=2), "of random walks"),
-        (lambda: next(sample(Problem.langford(7), 1, seed=1)), "of random draws"),
         (lambda: METHODS["miller"].plan(Problem.langford(8), 2).evaluator(), "of miller"),
         (lambda: METHODS["polyphase"].plan(Problem.langford(8), 4).evaluator(), "of polyphase"),
     ],
