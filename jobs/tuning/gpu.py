@@ -21,8 +21,6 @@ from langford.methods.backtracking.cuda import (
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
 from langford.methods.godfrey.cuda import GodfreyLaunch, GodfreyOnGpu
 from langford.methods.godfrey.plan import GodfreyPlan
-from langford.methods.necklace.cuda import NecklaceLaunch, NecklaceOnGpu
-from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 from langford.result import PartialResult
 from langford.words import percent
@@ -39,8 +37,6 @@ BLOCKS = (1, 2, 3, 4, 6, 8, 12)
 MOST_DEPTHS = 5
 DEPTHS = (10, 12, 14)
 GODFREY_SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
-NECKLACE_THREADS = (384, 512, 640, 768, 896)
-"""The shared memory of a multiprocessor is for one block, and no larger one."""
 
 
 class Bench:
@@ -202,19 +198,3 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
         if depth in find_method("godfrey", bench.problem).depths(bench.problem)
     }
     yield Experiment("share", title, "share of the tasks for the cores", curves, "figure 1.14")
-
-
-def necklace_on_gpu(problem: Problem, compiler: Compiler, watch: Stopwatch) -> Experiment:
-    """The launch; its settings are those of :class:`langford.methods.necklace.cuda.NecklaceLaunch`."""
-    method = find_method("necklace", problem)
-    plan = method.plan(problem, method.depths(problem)[0])
-    assert isinstance(plan, NecklacePlan)
-
-    def launched(threads: int) -> Trial:
-        launch = NecklaceLaunch(threads)
-        gpu = NecklaceOnGpu(plan, compiler, launch)
-        seconds = watch.seconds(f"{threads} threads", plan, lambda: map(gpu.evaluate, plan.tasks))
-        return Trial(threads, seconds, asdict(launch))
-
-    curves = {"one block per multiprocessor": [launched(threads) for threads in NECKLACE_THREADS]}
-    return Experiment("grid", f"{problem} by necklace on a GPU", "threads per block", curves)

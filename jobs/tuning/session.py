@@ -10,7 +10,7 @@ from typing import Any
 
 from jobs.console import Console
 from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
-from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
+from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
 from langford.devices import CPU, Cuda, Host
 from langford.errors import NotInstalled
 from langford.kernels.gpu.runtime import NoGpu
@@ -67,10 +67,6 @@ def experiments(
         sums = GodfreyBench(problem, compiler, cores(), GodfreyLaunch(), watch)
         yield from map(labelled, godfrey_on_gpu(sums))
         best = asdict(sums.launch)
-    elif method.name == "necklace":
-        grid = necklace_on_gpu(problem, compiler, watch)
-        yield labelled(grid)
-        best = {**grid.best.settings}
     else:
         bench = Bench(problem, method.name, compiler, cores(), SearchSettings(), watch)
         yield from map(labelled, search_on_gpu(bench))

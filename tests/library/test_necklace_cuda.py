@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from langford.methods import METHODS, merge
-from langford.methods.necklace.cuda import NecklaceLaunch, NecklaceOnGpu
+from langford.methods.necklace.cuda import NecklaceOnGpu
 from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 from tests.library.programs import (
@@ -71,7 +71,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 )  # fmt: skip
 def test_tasks_on_the_host(problem: Problem, seed: int, free: int) -> None:
     plan = plan_of(problem, 10, seed)
-    require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), NecklaceLaunch(threads=64)))
+    require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), threads=64))
 
 
 def _on_host(free: int, text: str, main: str, threads: int) -> Any:
@@ -83,13 +83,13 @@ def _on_host(free: int, text: str, main: str, threads: int) -> Any:
 def test_tasks_of_many_beginnings_on_the_host(free: int) -> None:
     plan = plan_of(starter(9), 3)
     assert plan.free.max() >= 15  # 8 beginnings or more, and words with four heads
-    require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), NecklaceLaunch(threads=64)))
+    require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), threads=64))
 
 
 @pytest.mark.parametrize("problem", [starter(31), *exhaustive([even_starter(32), LONGEST_LOOSE])], ids=str)
 def test_the_widest_words_of_the_longest_circle_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem, 2)
-    gpu = NecklaceOnGpu(plan, partial(_on_host, 5), NecklaceLaunch(threads=32))
+    gpu = NecklaceOnGpu(plan, partial(_on_host, 5), threads=32)
     for index in (1, 2, 3):
         assert gpu.evaluate(index) == exactly(plan, index)
 
@@ -99,7 +99,7 @@ def test_the_widest_words_of_the_longest_circle_on_the_host(problem: Problem) ->
 def test_the_smallest_tasks_of_long_circles_on_the_host(problem: Problem, free: int) -> None:
     # All together would take years.  One of the tasks has a prefix of many short gaps.
     plan = plan_of(problem, 26, 1)
-    gpu = NecklaceOnGpu(plan, partial(_on_host, free), NecklaceLaunch(threads=32))
+    gpu = NecklaceOnGpu(plan, partial(_on_host, free), threads=32)
     dense = (plan.free <= 38) & (plan.work < 2**13)
     smallest = [*range(1, 7), *dense.nonzero()[0][-2:].tolist()]
     results = [gpu.evaluate(index) for index in smallest]

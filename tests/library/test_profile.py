@@ -13,7 +13,7 @@ from langford.machine.folders import NoHome
 from langford.machine.outputs import NotReplaceable
 from langford.machine.profile import chosen_from, profile_file, save_settings, settings_of
 from langford.methods.backtracking.cuda import SearchSettings
-from langford.methods.necklace.cuda import NecklaceLaunch
+from langford.methods.godfrey.cuda import GodfreyLaunch
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +55,7 @@ def test_a_damaged_profile_is_said_once_and_stays(content: str, capfd: pytest.Ca
     ("defaults", "name", "value"),
     [
         (SearchSettings(), "colour_of_the_case", 1),
-        (NecklaceLaunch(), "min_blocks", 1),
+        (GodfreyLaunch(), "streams", 1),
         (SearchSettings(), "threads", "64"),
         (SearchSettings(), "threads", -64),
         (SearchSettings(), "threads", None),
@@ -66,7 +66,7 @@ def test_a_damaged_profile_is_said_once_and_stays(content: str, capfd: pytest.Ca
     ],
 )
 def test_settings_that_cannot_be_are_said_and_not_used(
-    defaults: SearchSettings | NecklaceLaunch, name: str, value: object, capfd: pytest.CaptureFixture[str]
+    defaults: SearchSettings | GodfreyLaunch, name: str, value: object, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert chosen_from(defaults, {name: value}) is defaults
     assert f"{profile_file()} is not used (it has {name} = " in capfd.readouterr().err

@@ -11,13 +11,12 @@ import pytest
 from jobs.console import SILENT
 from jobs.tuning import gpu, session
 from jobs.tuning.experiment import Experiment, Stopwatch, Trial, until_slow
-from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
+from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
 from langford.devices import HOST
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import SearchSettings
 from langford.methods.godfrey.cuda import GodfreyLaunch
-from langford.methods.necklace.cuda import NecklaceLaunch
 from langford.problem import Problem
 from tests.library.programs import host_program
 from tests.support.command_line import ENVIRONMENT, Run
@@ -85,14 +84,6 @@ def test_whole_numbers_have_whole_ticks(tmp_path: Path) -> None:
     assert not any("." in number for number in numbers)
 
 
-@pytest.mark.exhaustive
-def test_necklaces_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "NECKLACE_THREADS", (32, 64))
-    grid = necklace_on_gpu(Problem.named("starter", 6), host_program(), Stopwatch(1))
-    assert [trial.x for trial in grid.trials] == [32, 64]
-    assert NecklaceLaunch(**grid.best.settings).threads in (32, 64)
-
-
 def test_noise_does_not_choose() -> None:
     trials = [Trial(1, 2.0), Trial(2, 1.01, {"streams": 2}), Trial(3, 1.0, {"streams": 3})]
     assert Experiment("streams", "", "", {"": trials}).best is trials[1]
@@ -134,6 +125,6 @@ def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.exhaustive
-def test_the_table_of_a_circle(langford: Run) -> None:
-    table = langford("tune", "necklace", "starter", "7", "--repeat", "1", "--no-save")
+def test_the_table(langford: Run) -> None:
+    table = langford("tune", "regular", "6", "--repeat", "1", "--no-save")
     assert "(fastest)" in table.stdout, table.stderr

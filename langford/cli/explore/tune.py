@@ -26,10 +26,9 @@ RUN_KERNELS: dict[str, Cuda | Host] = {"cuda": Cuda(), "host": Host()}
 Examples:
   langford tune miller 15
   langford tune godfrey skolem 20 --out figures
-  langford tune necklace starter 22
   langford tune regular 14 --json --no-save"""
 )
-@click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", "necklace"]))
+@click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey"]))
 @problem_options
 @click.option(
     "--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts timed for each setting."

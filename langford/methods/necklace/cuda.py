@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,41 +10,29 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
-from langford.machine.profile import chosen_from, settings_of
 from langford.methods.necklace.limits import NONE
 from langford.methods.necklace.plan import NecklacePlan
 from langford.result import PartialResult
 
 KERNELS = Path(__file__).with_name("kernels")
-
-
-@dataclass(frozen=True)
-class NecklaceLaunch:
-    """Settings that the experiments of ``langford tune necklace`` choose.
-
-    Attributes:
-        threads: per block.
-    """
-
-    threads: int = 896
+THREADS = 896
+"""Of a block, the only one of a multiprocessor: it takes all of its shared memory."""
 
 
 class NecklaceOnGpu:
-    def __init__(self, plan: NecklacePlan, compiler: Compiler, launch: NecklaceLaunch | None = None) -> None:
+    def __init__(self, plan: NecklacePlan, compiler: Compiler, threads: int = THREADS) -> None:
         self._plan = plan
-        launch = launch or NecklaceLaunch()
         term_words = limbs.word_count(plan.term_bound)
         definitions: Definitions = {
             "PLACES": plan.problem.places, "HOLES": plan.holes, "TARGETS": plan.targets, "NONE": NONE,
-            "TERM_WORDS": term_words, "THREADS": launch.threads,
+            "TERM_WORDS": term_words, "THREADS": threads,
         }  # fmt: skip
         self._limbs = 2 * term_words
-        self.program = compiler(source_of(KERNELS / "necklace.cu", definitions), "necklace", launch.threads)
+        self.program = compiler(source_of(KERNELS / "necklace.cu", definitions), "necklace", threads)
 
     @classmethod
     def on(cls, plan: NecklacePlan, device: Cuda) -> NecklaceOnGpu:
-        launch = chosen_from(NecklaceLaunch(), settings_of(device.name, plan.method.name))
-        return cls(plan, device.compiler, launch)
+        return cls(plan, device.compiler)
 
     @classmethod
     def on_host(cls, plan: NecklacePlan) -> NecklaceOnGpu:
