@@ -88,12 +88,12 @@ class Database:
             raise
 
     @staticmethod
-    def upgrade(where: str) -> Path | None:
+    def upgrade(where: str) -> None:
         """Bring a ledger to the schema of this version; see :func:`db.schema.upgrading.upgrade`."""
         engine, named = _engine_of(where, create=False), without_password(where)
         try:
             with translated_errors(named):
-                return revision.upgrade(engine, named)
+                revision.upgrade(engine, named)
         finally:
             engine.dispose()
 

@@ -31,18 +31,17 @@ def require_schema(engine: Engine, where: str, create: bool = False) -> None:
         revision = _revision(engine, where)  # another process may have made one of another version
     if _known(revision, where) != SCHEMA:
         raise LedgerUnusable(
-            f"{where} has schema {revision} of an earlier version: `langford ledger upgrade --ledger {where}` "
-            f"brings it to {SCHEMA}, and keeps a copy of a ledger in a file"
+            f"{where} has schema {revision} of an earlier version: back it up, then `langford ledger upgrade "
+            f"--ledger {where}` brings it to {SCHEMA}"
         )
 
 
-def upgrade(engine: Engine, where: str) -> Path | None:
-    """See :func:`db.schema.upgrading.upgrade`; None also for a ledger that has the schema of this version."""
-    if _known(_revision(engine, where), where) == SCHEMA:
-        return None
-    from db.schema import upgrading
+def upgrade(engine: Engine, where: str) -> None:
+    """See :func:`db.schema.upgrading.upgrade`; a ledger that has the schema of this version stays as it is."""
+    if _known(_revision(engine, where), where) != SCHEMA:
+        from db.schema import upgrading
 
-    return upgrading.upgrade(engine, MIGRATIONS, SCHEMA)
+        upgrading.upgrade(engine, MIGRATIONS, SCHEMA)
 
 
 def _known(revision: str | None, where: str) -> str:

@@ -132,7 +132,7 @@ def test_the_documents_of_ledgers(tell: Tell, campaign: Campaign) -> None:
     tables = {table["name"]: table for table in tell("ledger", "copy", "langford.db", "copy.db")}
     assert (tables["campaign"]["rows"], tables["task"]["rows"]) == (1, TASKS)
     assert len(tables["task"]["checksum"]) == 64
-    assert tell("ledger", "upgrade", "--ledger", "copy.db") == {"ledger": "copy.db", "schema": SCHEMA, "copy": None}
+    assert tell("ledger", "upgrade", "--ledger", "copy.db") == {"ledger": "copy.db", "schema": SCHEMA}
 
 
 def test_the_documents_of_arrangements(tell: Tell, tmp_path: Path) -> None:

@@ -144,9 +144,8 @@ Examples:
 def upgrade(address: str, as_json: bool) -> None:
     """Bring a ledger of an earlier version to this version's schema.
 
-    A ledger in a file is copied first, to FILE.schema-NNNN beside it; back up one on a server yourself.
+    Back it up first: an earlier version cannot read it afterwards.
     """
-    copy, named = Database.upgrade(address), without_password(address)
-    before = "" if copy is None else f"\n{copy} is the ledger as it was before"
-    document = {"ledger": named, "schema": SCHEMA, "copy": copy and str(copy)}
-    display.outcome(f"{named} has schema {SCHEMA}{before}", document, as_json)
+    Database.upgrade(address)
+    named = without_password(address)
+    display.outcome(f"{named} has schema {SCHEMA}", {"ledger": named, "schema": SCHEMA}, as_json)
