@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
-from itertools import starmap
 
 from rich.cells import cell_len
 
 from db.look.overview.records import Overview, WorkerState, WorkerView
 from jobs.show.wording import is_late, standstill, state_in_words
 from langford.cli.output.tables import Column, table
-from langford.problem.variants import VARIANTS
 from langford.words import (
     about,
     clock,
@@ -31,8 +28,6 @@ from langford.words import (
 
 VERDICTS = {True: "as published", False: "NOT as published", None: "no published value"}
 SHOWN_EVENTS = 5
-FOLDED = 5
-"""So many finished campaigns of a variant share a line, unless someone named them."""
 
 
 def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
@@ -41,9 +36,7 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
         return ["no campaign yet: `langford run` or `langford create` makes one"]
     if len(overviews) == 1:
         return details(overviews[0], width)
-    alone, families = _folded(overviews)
-    rows = [*map(_row, alone), *starmap(_row_of_family, families.items())]
-    cells = [list(column) for column in zip(*rows, strict=True)]
+    cells = [list(column) for column in zip(*map(_row, overviews), strict=True)]
     return table(
         [
             Column("campaign", cells[0]),
@@ -62,23 +55,6 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
     )
 
 
-def _folded(overviews: Sequence[Overview]) -> tuple[list[Overview], dict[str, list[Overview]]]:
-    """The campaigns that get a line each; and those that share one, as the finished ones of a table: by variant."""
-    families: dict[str, list[Overview]] = {}
-    for each in overviews:
-        if each.finished is not None and not _notes(each) and each.campaign.startswith(f"{each.problem}-"):
-            families.setdefault(_family(each)[0], []).append(each)
-    folded = {variant: members for variant, members in families.items() if len(members) >= FOLDED and variant}
-    hidden = {each.campaign for members in folded.values() for each in members}
-    return [each for each in overviews if each.campaign not in hidden], folded
-
-
-def _family(overview: Overview) -> tuple[str, int]:
-    """An empty name where it has none, or a server sends nonsense."""
-    found = re.match(r"([a-z-]+?)-(\d{1,9})\b", overview.problem, re.ASCII)
-    return (found[1], int(found[2])) if found and found[1] in VARIANTS else ("", 0)
-
-
 def _row(each: Overview) -> tuple[str, ...]:
     return (
         each.campaign,
@@ -93,13 +69,6 @@ def _row(each: Overview) -> tuple[str, ...]:
         _notes(each),
         "" if each.count is None else f"{each.count:,}",
     )
-
-
-def _row_of_family(variant: str, members: Sequence[Overview]) -> tuple[str, ...]:
-    orders = [_family(each)[1] for each in members]
-    tasks = f"{sum(each.tasks.total for each in members):,.0f}"
-    name, n = f"{len(members):,} of {variant}", f"n = {min(orders)}..{max(orders)}"
-    return name, n, tasks, tasks, "0", percent(1.0), "", "done", "0", "", ""
 
 
 def line_of(overview: Overview) -> str:
