@@ -40,8 +40,8 @@ class OutputForm:
         return not file.stat().st_size or re.match(self.pattern, _shown(file), re.DOTALL) is not None
 
 
-READY = OutputForm("a file of --ready-file", rb"(https?://\S+|[0-9a-f-]{36})\n\Z")
-"""The address of a server, or the UUID of a worker."""
+READY = OutputForm("a file of --ready-file", rb"https?://\S+\n\Z")
+"""The address of a server."""
 
 
 def mark(command: str) -> str:

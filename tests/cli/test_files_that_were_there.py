@@ -30,7 +30,6 @@ WRITES = {
     "marginals --out": "marginals 4 --colour 2 --out {}.svg",
     "verify --statement": "verify seven --statement {}",
     "work --outbox": "work none --outbox {}",
-    "work --ready-file": "work none --ready-file {}",
 }
 """A command for each option that writes to a path: its end, and all before."""
 FURTHER = {

@@ -30,7 +30,6 @@ from langford.cli.farm.logs import written
 from langford.cli.options.common import (
     kind_option,
     ledger_option,
-    ready_file_option,
     replicate_option,
     task_time_option,
 )
@@ -74,7 +73,12 @@ Examples:
     help="A name or address by which workers reach this server, or a proxy in front of it; default: those of this "
     "machine, or of the certificate.",
 )
-@ready_file_option
+@click.option(
+    "--ready-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write this file once it is ready, for scripts that wait for it.",
+)
 @click.option("--until-closed", is_flag=True, help="End when standard input is closed.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -22,15 +23,12 @@ from langford.cli.options.common import (
     ledger_option,
     outbox_folder,
     patience_option,
-    ready_file_option,
     refuse_ledger_beside,
 )
 from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
-from langford.machine.durable import replace_file
-from langford.machine.outputs import READY, remove_output
 from langford.methods import plan_of
 from langford.methods.speed import speed_here
 from langford.words import several
@@ -63,7 +61,6 @@ left to do here, and otherwise those of `langford run`."""
     show_default=True,
     help="Seconds from the last renewal of this worker's leases until they expire.",
 )
-@ready_file_option
 @json_option
 @click.pass_context
 def work(
@@ -74,7 +71,6 @@ def work(
     computing: ComputeOptions,
     patience: float,
     lease: float,
-    ready_file: Path | None,
     as_json: bool,
 ) -> None:
     """Compute tasks of a campaign that others work on too.
@@ -85,8 +81,6 @@ def work(
     worker of a server ends when its campaign is done; that of a ledger also ends when others hold what is left.
     """
     stop = StopSignals()
-    if ready_file is not None:
-        remove_output(ready_file, READY)
     chosen_devices = computing.devices()
     campaign = _reached(context, place, address, Terminal(stop=stop))
     identity = Identity.fresh(chosen_devices)
@@ -95,11 +89,7 @@ def work(
     results.prepare()
     source = TaskSource(campaign, identity, results, Terminal(line, stop), lease)
 
-    def beginning() -> str:
-        if ready_file is not None:
-            replace_file(ready_file, f"{identity.worker_id}\n".encode(), READY)
-        return _beginning(campaign.name, source, identity, len(chosen_devices))
-
+    beginning = partial(_beginning, campaign.name, source, identity, len(chosen_devices))
     console = WorkerTerminal(line, stop, source, beginning)
     with line.shown():
         report = Run(

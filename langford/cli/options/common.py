@@ -207,12 +207,6 @@ unconfirmed_option = click.option(
     "--unconfirmed", is_flag=True, help="Count even if the promised replication (--replicate) is incomplete."
 )
 
-ready_file_option = click.option(
-    "--ready-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write this file once it is ready, for scripts that wait for it.",
-)
 # -- signatures -------------------------------------------------------------------------------
 
 sign_option = click.option(
