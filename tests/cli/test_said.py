@@ -87,14 +87,6 @@ def test_a_count_is_cited_with_the_program() -> None:
     assert json.loads(said("cite", "twelve", "--json"))["citation"] == paragraph
 
 
-def test_the_campaigns_of_a_table_share_a_line() -> None:
-    said("table", "rosa", "12", "--workers", "1")
-    *_, campaigns, shared = said("status").splitlines()
-    assert campaigns.split()[0] == "twelve"
-    assert shared.split()[:6] == ["6", "of", "rosa", "n", "=", "3..12"]
-    assert len(json.loads(said("status", "--json"))) == 7
-
-
 def test_the_status_sees_that_a_process_of_this_host_is_gone() -> None:
     me = Identity.fresh()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
