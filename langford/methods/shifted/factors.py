@@ -19,14 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from langford.methods.shifted.forms import Form, Forms, random_sign, sign_of_term, terms_of, with_even_hole
-from langford.methods.shifted.signs import Draft, chosen_signs, kept_signs
+from langford.methods.shifted.signs import Draft, chosen_signs
 from langford.problem import Problem
-
-MIN_KEPT = 14
-"""Signs of fewer colours are found in less time than it takes to keep them."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +80,7 @@ class Differences(Forms):
             for (d, again), draft in zip(self.factors, drafts, strict=True)
         ]
         if self.chosen:
-            name = f"{self.problem.name} {self.seed}"
-            find = partial(chosen_signs, drafts, signs, self.fixed, name)
-            signs = find() if self.problem.n < MIN_KEPT else kept_signs(name, find)
+            signs = chosen_signs(drafts, signs, self.fixed, f"{self.problem.name} {self.seed}")
         return tuple(draft.form(own) for draft, own in zip(drafts, signs, strict=True))
 
     def _draft(self, d: int) -> Draft:

@@ -11,25 +11,18 @@ and the expectation is the sum over the monomials of the products of their coeff
 
 :func:`chosen_signs` lowers the sum of all pairs of factors by annealing: the factors in turn, each against the
 monomials of all others, where its own signs are the spins of a quadratic form.  Every number is an integer, so that
-all machines find the same signs.  Floating-point numbers hold them exactly: a factor of b ≤ 96 bonds has at most
-b / 2 pairs with the same product, so a total over 32 factors stays below 2^24 units, and a field below
-2^20 · b · 2^24 < 2^51.
-
-It takes seconds, so :func:`kept_signs` keeps signs in the folder of the compiled kernels of this version.
+all machines find the same signs.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256, shake_256
+from hashlib import shake_256
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.kernels.cache import kept_in
-from langford.machine.kept import kept
 from langford.methods.shifted.forms import Form, sign_of_term
 
 ROUNDS = 300
@@ -43,8 +36,7 @@ HEAT_BITS = 8
 HOTTEST = 0.05
 """Temperature of the first round, in units of the sum; the last one is 0."""
 
-Numbers = NDArray[np.float64]
-Signs = list[list[int]]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -77,43 +69,37 @@ class Square:
     """The square of a factor, by monomials.
 
     Attributes:
+        signs: 1, then those of the orbits; int64.
+        bonds: each, with the first sign as ±1, is that times one of the signs; int64.
+        spins: which one, by bond; int64.
         weight: 1 / σ².
-        spins: bonds × (1 + orbits), ±1 or 0: a bond is that times (1, signs of the orbits).
-        monomials: bonds × bonds, the number of the product of two bonds.
-        own: the numbers of its monomials, each once.
+        monomials: bonds × bonds, int64, the number of the product of two bonds.
     """
 
-    def __init__(self, draft: Draft, keys_of: Mapping[int, int]) -> None:
-        """``keys_of``: a random number for each place; those of a bond, combined by exclusive or, name it."""
+    monomials: Integers
+
+    def __init__(self, draft: Draft, signs: Sequence[int], keys_of: Mapping[int, int]) -> None:
+        """
+        Args:
+            draft: the factor.
+            signs: of its orbits.
+            keys_of: a random number for each place; those of a bond, combined by exclusive or, name it.
+        """
         bonds = [(i, j, 0, sign_of_term(i, draft.opposed)) for i, j in draft.pairs]
         bonds += [(0, place, 0, sign) for place, sign in draft.forced.items() if keys_of[place]]
         for number, orbit in enumerate(draft.orbits):
             bonds += [(0, place, 1 + number, sign) for place, sign in orbit.items()]
+        self.signs = np.array([1, *signs], np.int64)
+        self.bonds = np.array([sign for *_, sign in bonds], np.int64)
+        self.spins = np.array([spin for _, _, spin, _ in bonds], np.int64)
         self.weight = (1 << WEIGHT_BITS) // max(1, len(bonds))
-        self.spins = np.zeros((len(bonds), 1 + len(draft.orbits)))
-        keys = np.zeros(len(bonds), np.uint64)
-        for k, (i, j, spin, sign) in enumerate(bonds):
-            self.spins[k, spin] = sign
-            keys[k] = keys_of[i] ^ keys_of[j]
+        keys = np.array([keys_of[i] ^ keys_of[j] for i, j, *_ in bonds], np.uint64)
         self.keys = keys[:, None] ^ keys
 
-    def numbered(self, monomials: NDArray[np.int64]) -> None:
-        self.monomials = monomials
-        self.own, within = np.unique(monomials, return_inverse=True)
-        self._within = within.reshape(-1)
-
-    def coefficients(self, signs: Numbers) -> Numbers:
-        """Those of the square with these signs, 1 the first of them, weighted; their numbers are ``own``."""
-        bonds = self.spins @ signs
-        products = (bonds[:, None] * bonds).reshape(-1)
-        sums: Numbers = np.bincount(self._within, products, len(self.own)).astype(np.float64)
-        return sums * self.weight
-
-    def couplings(self, totals: Numbers) -> Numbers:
-        """The quadratic form of the signs that the expectation with all other squares is, without its diagonal."""
-        couplings: Numbers = self.spins.T @ totals[self.monomials] @ self.spins * self.weight
-        couplings.flat[:: len(couplings) + 1] = 0
-        return couplings
+    @property
+    def parts(self) -> tuple[Integers, Integers, Integers, Integers, int]:
+        """What kernels take."""
+        return self.monomials, self.bonds, self.spins, self.signs, self.weight
 
 
 def chosen_signs(
@@ -127,64 +113,40 @@ def chosen_signs(
         fixed: a place whose sign is +1 throughout, like that of place 0; None: there is none.
         seed: another text has other random numbers.
     """
+    from langford.kernels.cpu.compiled import compiled_once
+    from langford.methods.shifted.kernels.annealing import add_square, take_turn
+
     # The first sign of each factor stays as it is, so that other signs to begin with give other ones in the end.
     places = {place for draft in drafts for pair in draft.pairs for place in pair}
     places |= {place for draft in drafts for signs_of in (*draft.orbits, draft.forced) for place in signs_of}
     keys_of = {place: _random_key(place) for place in places} | {0: 0, fixed or 0: 0}
-    squares = [Square(draft, keys_of) for draft in drafts]
+    squares = [Square(draft, own, keys_of) for draft, own in zip(drafts, signs, strict=True)]
     keys = np.unique(np.concatenate([square.keys.reshape(-1) for square in squares]))
-    for square in squares:
-        square.numbered(np.searchsorted(keys, square.keys))
-    totals = np.zeros(len(keys))
-    found = [[1, *own] for own in signs]
-    parts = [square.coefficients(np.array(own, np.float64)) for square, own in zip(squares, found, strict=True)]
-    for square, part in zip(squares, parts, strict=True):
-        totals[square.own] += part
-    free = [number for number, own in enumerate(found) if len(own) > 2]
-    tries = SWEEPS * sum(len(found[number]) - 2 for number in free)
-    for turn in range(ROUNDS + 1):
-        # Falls as a parabola, to 0 in the last round.
-        heat = int(HOTTEST * 2 ** (2 * WEIGHT_BITS - HEAT_BITS)) * (ROUNDS - turn) ** 2 // ROUNDS**2
-        heights = iter(_heights(f"{seed} {turn}", tries))
-        for number in free:
-            square, own = squares[number], found[number]
-            totals[square.own] -= parts[number]
-            if _tried(square.couplings(totals), own, heat, heights):
-                parts[number] = square.coefficients(np.array(own, np.float64))
-            totals[square.own] += parts[number]
-    return [own[1:] for own in found]
-
-
-def _tried(couplings: Numbers, signs: list[int], heat: int, heights: Iterator[int]) -> bool:
-    """Try each sign of a factor but the first one SWEEPS times; returns whether one was changed."""
-    fields: list[float] = (couplings @ np.array(signs, np.float64)).tolist()
-    rows: list[list[float]] = couplings.tolist()
-    changed = False
-    for _ in range(SWEEPS):
-        for k in range(2, len(signs)):
-            if -2 * signs[k] * fields[k] <= heat * next(heights):
-                changed, signs[k] = True, -signs[k]
-                step = 2 * signs[k]
-                fields = [field + step * coupling for field, coupling in zip(fields, rows[k], strict=True)]
-    return changed
+    totals = np.zeros(len(keys), np.int64)
+    with compiled_once("annealing", of="the shifted sums"):
+        for square in squares:
+            square.monomials = np.searchsorted(keys, square.keys)
+            add_square(totals, *square.parts)
+        turns = [(square, SWEEPS * (len(square.signs) - 2)) for square in squares if len(square.signs) > 2]
+        for turn in range(ROUNDS + 1):
+            # Falls as a parabola, to 0 in the last round.
+            heat = int(HOTTEST * 2 ** (2 * WEIGHT_BITS - HEAT_BITS)) * (ROUNDS - turn) ** 2 // ROUNDS**2
+            limits = heat * _heights(f"{seed} {turn}", sum(tries for _, tries in turns))
+            for square, tries in turns:
+                own, limits = limits[:tries], limits[tries:]
+                take_turn(totals, *square.parts, own)
+    return [square.signs[1:].tolist() for square in squares]
 
 
 def _random_key(place: int) -> int:
     return int.from_bytes(shake_256(f"place {place}".encode()).digest(8), "little")
 
 
-def _heights(seed: str, count: int) -> list[int]:
+def _heights(seed: str, count: int) -> Integers:
     """Random numbers of about the exponential distribution with mean 1 / ln 2, in units of 2^−HEAT_BITS."""
     words = np.frombuffer(shake_256(seed.encode()).digest(4 * count), "<u4").astype(np.int64)
     # The binary logarithm, from the place of the leading bit and the ones below it.
     place = np.frexp(words.astype(np.float64))[1].astype(np.int64) - 1
     fraction = (words << HEAT_BITS >> np.maximum(place, 0)) & (1 << HEAT_BITS) - 1
-    heights: list[int] = ((31 - place << HEAT_BITS) + (1 << HEAT_BITS) - fraction).tolist()
+    heights: Integers = (31 - place << HEAT_BITS) + (1 << HEAT_BITS) - fraction
     return heights
-
-
-def kept_signs(name: str, find: Callable[[], Signs]) -> Signs:
-    """The signs of that name as they were kept, or found now."""
-    file = kept_in(f"signs-{sha256(name.encode()).hexdigest()[:32]}")
-    signs: Signs = json.loads(kept(file, lambda: json.dumps(find()).encode()))
-    return signs
