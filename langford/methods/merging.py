@@ -93,17 +93,13 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     if missing:
         raise Incomplete(f"{portion(missing, len(plan.work), 'task')} no result yet; run them first")
     arrangements, rest = divmod(total, plan.multiplier)
-    if rest or arrangements < 0:
-        raise CheckFailed(
-            f"the partial sums add up to {total}, which is not {plan.multiplier} times a count: "
-            "at least one result is wrong; evaluate a sample of tasks again with another method"
-        )
+    _require(
+        not rest and arrangements >= 0,
+        f"the partial sums add up to {total}, which is not {plan.multiplier} times a count",
+    )
     problem, symmetry = plan.problem, mirror_congruence(plan.problem)
-    if symmetry is not None and not symmetry.holds(arrangements):
-        raise CheckFailed(
-            f"{_broken(problem, arrangements, symmetry)}: at least one result is wrong; "
-            "evaluate a sample of tasks again with another method"
-        )
+    if symmetry is not None:
+        _require(symmetry.holds(arrangements), _broken(problem, arrangements, symmetry))
     checks = [
         Check(f"{tasks} of {several(tasks, 'task')}, each once", "every task once"),
         Check("residues mod 2^64-1 agree", "residues"),
@@ -119,14 +115,19 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         checks.append(_kept(problem, symmetry))
     count = problem.published(arrangements)
     for each in unit_congruences(problem):
-        if not each.holds(count):
-            raise CheckFailed(
-                f"{problem} = {count:,} is {count % each.modulus} mod {each.modulus}, but its symmetries require "
-                f"{each.remainder}: at least one result is wrong; evaluate a sample of tasks again with another "
-                "method"
-            )
+        required = f"but its symmetries require {each.remainder}"
+        _require(
+            each.holds(count), f"{problem} = {count:,} is {count % each.modulus} mod {each.modulus}, {required}"
+        )
         checks.append(Check(f"count is {each.words}, as a unit of order {each.modulus} requires", each.words))
     return Count(problem, arrangements, count, tasks, evaluated, tuple(checks))
+
+
+def _require(holds: bool, failure: str) -> None:
+    if not holds:
+        raise CheckFailed(
+            f"{failure}: at least one result is wrong; evaluate a sample of tasks again with another method"
+        )
 
 
 def _broken(problem: Problem, arrangements: int, symmetry: Congruence) -> str:
