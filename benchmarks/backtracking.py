@@ -22,9 +22,8 @@ from benchmarks.harness import Figure, Report, Table, parser_of, require_publish
 from langford.devices import Cuda
 from langford.kernels.gpu.runtime import device_name
 from langford.machine.cores import cores
-from langford.machine.profile import chosen_from, settings_of
 from langford.methods import Count, merge
-from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, SearchSettings
+from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu
 from langford.problem import Problem
 from langford.problem.reference import published
 
@@ -49,8 +48,7 @@ THESIS = {
 def with_gpu(method: str, problem: Problem, energy: Meter) -> tuple[float, int, float]:
     """Seconds, nodes and share of the sub-tasks on the cores of a metered count with GPU 0 and all cores."""
     plan = langford.plan(problem, method, 1)
-    settings = chosen_from(SearchSettings(), settings_of(GPU.name, method))
-    gpu = EVALUATORS[method](plan, GPU.compiler, cores(), settings)
+    gpu = EVALUATORS[method](plan, GPU.compiler, cores())
 
     def count() -> Count:
         return merge(plan, [gpu.evaluate(index) for index in plan.largest_first()])

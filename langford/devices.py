@@ -89,11 +89,6 @@ class Device(ABC):
 
     @property
     @abstractmethod
-    def name(self) -> str:
-        """The key of its settings in the profile: the model of a GPU, else "cpu".  Raises NoGpu."""
-
-    @property
-    @abstractmethod
     def model(self) -> str:
         """Its model, as the manufacturer names it.  Raises NoGpu."""
 
@@ -148,10 +143,6 @@ class Cpu(Device):
         return self.kind
 
     @property
-    def name(self) -> str:
-        return self.kind
-
-    @property
     def model(self) -> str:
         return _processor_model()
 
@@ -190,16 +181,12 @@ class Cuda(Device):
         return f"{self.kind}:{self.index}"
 
     @property
-    def name(self) -> str:
-        return device_name(self.index)
-
-    @property
     def model(self) -> str:
         return device_name(self.index)
 
     @property
     def described(self) -> str:
-        return f"{self} {self.name}"
+        return f"{self} {self.model}"
 
     @property
     def kernel_words(self) -> str:
@@ -293,7 +280,7 @@ def devices(name: str, most_cores: int | None = None) -> list[Device]:
     chosen = Device.parse(name)
     if name in KINDS:
         return list(chosen.present(most_cores))
-    _ = chosen.name  # raises NoGpu
+    _ = chosen.model  # raises NoGpu
     return [chosen]
 
 

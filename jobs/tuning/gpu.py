@@ -80,7 +80,7 @@ class Bench:
 def on_gpu(
     plan: BacktrackingPlan, compiler: Compiler, cores: int, settings: SearchSettings
 ) -> BacktrackingOnGpu[MillerPlan] | BacktrackingOnGpu[RegularPlan]:
-    """The evaluator of a plan on a GPU, with these settings instead of those in the profile."""
+    """The evaluator of a plan on a GPU, with these settings instead of the usual ones."""
     if isinstance(plan, RegularPlan):
         return RegularOnGpu(plan, compiler, cores, settings)
     assert isinstance(plan, MillerPlan)

@@ -1,9 +1,9 @@
-"""All experiments of one method on this machine; the best settings are kept."""
+"""All experiments of one method on this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.cores import cores
 from langford.machine.durable import replace_file
 from langford.machine.outputs import mark, marked
-from langford.machine.profile import save_settings
 from langford.methods import Method
 from langford.methods.backtracking.cuda import SearchSettings
 from langford.methods.godfrey.cuda import GodfreyLaunch
@@ -31,7 +30,7 @@ CORE_SECONDS = 10.0
 
 
 def experiments(
-    problem: Problem, method: Method, repetitions: int, console: Console, save: bool, device: Cuda | Host
+    problem: Problem, method: Method, repetitions: int, console: Console, device: Cuda | Host
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (device, experiment): those on the cores, then those with the kernels of the GPU, if it is there.
 
@@ -42,17 +41,16 @@ def experiments(
         method: whose settings are tried.
         repetitions: of each count.
         console: gets the progress.
-        save: keep the best settings of the GPU in the profile; those of a processor are never kept.
         device: runs the kernels of the GPU.
 
-    Raises CheckFailed when two counts differ, NoCompiler, NoHome or OSError.
+    Raises CheckFailed when two counts differ, or NoCompiler.
     """
     watch = Stopwatch(repetitions, console)
     smaller = for_cores(problem, method)
     for experiment in on_cores(smaller, method, cores(), watch if smaller == problem else watch.afresh()):
         yield CPU.kind, experiment
     try:
-        name = device.name
+        _ = device.model
     except NoGpu as error:
         console.say(f"the experiments on a GPU are left out: {error}")
         return
@@ -66,14 +64,9 @@ def experiments(
     if method.name == "godfrey":
         sums = GodfreyBench(problem, compiler, cores(), GodfreyLaunch(), watch)
         yield from map(labelled, godfrey_on_gpu(sums))
-        best = asdict(sums.launch)
     else:
         bench = Bench(problem, method.name, compiler, cores(), SearchSettings(), watch)
         yield from map(labelled, search_on_gpu(bench))
-        # How many colours a lane places depends on the problem, not on the machine.
-        best = {setting: value for setting, value in asdict(bench.settings).items() if setting != "lane_colours"}
-    if save and not emulated:
-        console.say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
 
 
 def for_cores(problem: Problem, method: Method) -> Problem:

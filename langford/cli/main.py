@@ -70,7 +70,7 @@ SECTIONS = {
         "explore.arrangements:list_": "List explicit arrangements, mirror images once.",
         "explore.draw:draw": "Draw an arrangement as coloured cubes and arcs, or check one.",
         "explore.doctor:doctor": "Show what this machine has, test it, and list what to install.",
-        "explore.tune:tune": "Count one problem with many settings, and keep the fastest.",
+        "explore.tune:tune": "Count one problem with many settings, and compare their times.",
         "explore.irregular:irregular": "Analyse search trees, graphs and cycles; run Graph500.",
     },
 }

@@ -1,4 +1,4 @@
-"""What is kept for speed only: compiled code, settings that were measured.
+"""What is kept for speed only: compiled code.
 
 Such a file may be absent, damaged, or impossible to write, as after a power cut or with a full disk.  Then it is a
 miss: its content is made again, and kept if possible.  It never decides whether the program runs.

@@ -74,7 +74,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run near-skolem 8 missing 9", "a number from 1 to 8, not 9"),
     ("count differences 1,2 hole 3", "leave hole out"),
     ("run near-skolem-8-missing-3-polyphase-0 missing 3", "'polyphase' does not describe a problem"),
-    ("tune miller rosa 5 defect 3 --no-save", "leave defect out"),
+    ("tune miller rosa 5 defect 3", "leave defect out"),
     ("table rosa 4 --from 5", "choose a larger N, or a smaller --from"),
     ("table 4 missing 3", "langford takes defect: leave missing out"),
     ("table near-skolem 5 missing 9", "choose a larger N"),

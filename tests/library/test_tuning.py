@@ -68,9 +68,8 @@ def test_figures_of_a_gpu_are_drawn_without_one(
 ) -> None:
     for name, values in {"GODFREY_THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4, 40)}.items():
         monkeypatch.setattr(gpu, name, values)
-    monkeypatch.setattr(session, "save_settings", lambda *_: pytest.fail("settings of an emulation are kept"))
     method = METHODS["godfrey"]
-    found = session.experiments(Problem.langford(5), method, 1, SILENT, save=True, device=HOST)
+    found = session.experiments(Problem.langford(5), method, 1, SILENT, HOST)
     drawn = [(device, each.name, each.shows) for device, each in found if device != "cpu"]
     assert drawn == [("host", "grid", "figure 1.13"), ("host", "share", "figure 1.14")]
 
@@ -112,7 +111,7 @@ def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.exhaustive
 def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
-    done = langford("tune", "miller", "7", "--repeat", "1", "--out", "figures", "--no-save", "--json")
+    done = langford("tune", "miller", "7", "--repeat", "1", "--out", "figures", "--json")
     assert done.returncode == 0, done.stderr
     assert "the experiments on a GPU are left out" in done.stderr
     experiments = json.loads(done.stdout)
@@ -126,5 +125,5 @@ def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.exhaustive
 def test_the_table(langford: Run) -> None:
-    table = langford("tune", "regular", "6", "--repeat", "1", "--no-save")
+    table = langford("tune", "regular", "6", "--repeat", "1")
     assert "(fastest)" in table.stdout, table.stderr

@@ -20,7 +20,7 @@ KEPT = {"LANGFORD_GOLDEN", "LANGFORD_SCREENSHOTS", "LANGFORD_TEST_BLOCKS"}
 """Variables by which one chooses what the tests do."""
 DROPPED = (
     "LANGFORD_", "LC_", "LANGUAGE", "PYTHON", "COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR",
-    "XDG_CONFIG_HOME", "XDG_STATE_HOME", "SLURM_", "SBATCH_", "PMI_", "PG", "SSH_",
+    "XDG_STATE_HOME", "SLURM_", "SBATCH_", "PMI_", "PG", "SSH_",
     "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
 )  # fmt: skip
 """How the names of variables begin that no test sees."""

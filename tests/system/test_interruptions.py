@@ -87,7 +87,7 @@ def rest_in_a_task() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["count 12 --method godfrey", "verify langford-12-godfrey-4 0", "tune godfrey 12 --no-save"],
+    ["count 12 --method godfrey", "verify langford-12-godfrey-4 0", "tune godfrey 12"],
 )
 def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Path, words: str) -> None:
     """A kernel hears no signal: its thread ends with the process."""

@@ -185,7 +185,7 @@ def test_a_user_without_name_and_home(warm: Machine) -> None:
     for folder in ("~/.cache", "cache"):
         warm.plant(kernels_below(warm.working / folder), owner=None)
     no_home = planted(warm.top / "planted", f"{NO_NAME}import os\nos.environ.pop('HOME', None)\n")
-    done = warm.run(*COUNT, XDG_CACHE_HOME="cache", XDG_CONFIG_HOME="", **no_home)
+    done = warm.run(*COUNT, XDG_CACHE_HOME="cache", **no_home)
     assert warm.counts(done) == []
 
 

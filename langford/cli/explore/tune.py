@@ -1,4 +1,4 @@
-"""``langford tune``: the experiments that choose this machine's settings."""
+"""``langford tune``: the experiments with the settings of a method."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RUN_KERNELS: dict[str, Cuda | Host] = {"cuda": Cuda(), "host": Host()}
 Examples:
   langford tune miller 15
   langford tune godfrey skolem 20 --out figures
-  langford tune regular 14 --json --no-save"""
+  langford tune regular 14 --json"""
 )
 @click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey"]))
 @problem_options
@@ -34,14 +34,13 @@ Examples:
     "--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts timed for each setting."
 )
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write the plots to this folder.")
-@click.option("--save/--no-save", default=True, help="Keep the best as this machine's settings (default: keep).")
 @click.option(
     "--device",
     "where",
     type=click.Choice(list(RUN_KERNELS)),
     default="cuda",
     show_default=True,
-    help="Where to run the kernels of the GPU; host: on this processor, for small N; nothing is kept.",
+    help="Where to run the kernels of the GPU; host: on this processor, for small N.",
 )
 @json_option
 def tune(
@@ -49,22 +48,21 @@ def tune(
     chosen: ProblemOptions,
     repeat: int,
     out: Path | None,
-    save: bool,
     where: str,
     as_json: bool,
 ) -> None:
-    """Count one problem with many settings, and keep the fastest.
+    """Count one problem with many settings, and compare their times.
 
     On the processor: the depth of tasks and the number of cores, with a smaller problem if N would take
     long.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
-    compute.  `run`, `count` and `work` use the kept settings, which are in ~/.config/langford/profile.json.
+    compute.  The other commands use fixed settings, whatever is fastest here.
     """
     problem = chosen.problem()
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []
     method = find_method(method_name, problem)
-    for device, experiment in experiments(problem, method, repeat, Terminal(), save, RUN_KERNELS[where]):
+    for device, experiment in experiments(problem, method, repeat, Terminal(), RUN_KERNELS[where]):
         documents.append({"device": device, **experiment.document()})
         if not as_json:
             _print(experiment)

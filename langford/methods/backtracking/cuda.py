@@ -21,7 +21,6 @@ from langford.devices import HOST, Cuda, devices
 from langford.errors import MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, Program, source_of
 from langford.machine.cores import cores
-from langford.machine.profile import chosen_from, settings_of
 from langford.methods.backtracking.cpu import BacktrackingOnCpu, MillerOnCpu, RegularOnCpu
 from langford.methods.backtracking.feed import Counted, Feed, Pieces
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
@@ -40,7 +39,7 @@ AnyPlan = TypeVar("AnyPlan", bound=BacktrackingPlan)
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """Settings that the experiments of ``langford tune miller`` choose.
+    """How the GPU and the cores share a task; the experiments of ``langford tune miller`` try others.
 
     Attributes:
         lane_colours: r, colours that a lane of the GPU places; None to choose by the problem.
@@ -130,14 +129,13 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
 
     @classmethod
     def on(cls, plan: AnyPlan, device: Cuda) -> Self:
-        """The evaluator for a GPU, with the settings of this machine's profile.
+        """The evaluator for a GPU.
 
         Each GPU has a worker, and each worker its share of the cores.  Raises NoGpu or
         MethodDoesNotApply.
         """
         share = max(1, cores() // len(devices(device.kind)))
-        settings = chosen_from(SearchSettings(), settings_of(device.name, plan.method.name))
-        return cls(plan, device.compiler, share, settings)
+        return cls(plan, device.compiler, share)
 
     @classmethod
     def on_host(cls, plan: AnyPlan) -> Self:

@@ -12,7 +12,6 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
-from langford.machine.profile import chosen_from, settings_of
 from langford.methods.godfrey.kernels.godfrey import block_sequence
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.methods.godfrey.tables import Packing
@@ -28,7 +27,7 @@ GROUP = 5
 
 @dataclass(frozen=True)
 class GodfreyLaunch:
-    """Settings that the experiments of ``langford tune godfrey`` choose.
+    """How the kernel is launched; the experiments of ``langford tune godfrey`` try others.
 
     Attributes:
         threads: per block.
@@ -74,8 +73,7 @@ class GodfreyOnGpu:
 
     @classmethod
     def on(cls, plan: GodfreyPlan, device: Cuda) -> GodfreyOnGpu:
-        launch = chosen_from(GodfreyLaunch(), settings_of(device.name, plan.method.name))
-        return cls(plan, device.compiler, launch)
+        return cls(plan, device.compiler)
 
     @classmethod
     def on_host(cls, plan: GodfreyPlan) -> GodfreyOnGpu:
