@@ -52,8 +52,8 @@ def translated_errors(where: str) -> Iterator[None]:
 
 def damaged(where: str, reason: str) -> LedgerUnusable:
     return LedgerUnusable(
-        f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or import the exports "
-        "of its campaigns into a new ledger"
+        f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or save the results "
+        "that can be read with `langford export NAME --damaged`"
     )
 
 

@@ -124,6 +124,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run langford 8 --ledger host=x", "is neither a file nor a URL: write a database as postgresql://"),
     ("run langford 8 --ledger postgresql:/x/y", "is neither a file nor a URL"),
     ("run langford 8 --ledger POSTGRESQL://x:56x11/y", "port in 'postgresql://x:56x11/y' is not a number: '56x11'"),
+    ("export eight --damaged --ledger absent.db", "absent.db is not the file of a ledger"),
     ("run langford 7 --name eight --depth 4", "give this one another name"),
     ("run langford 8 --stalled-after nan", "not negative"),
     # create

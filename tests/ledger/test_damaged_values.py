@@ -17,7 +17,7 @@ from tests.support.campaigns import write_used_ledger
 from tests.support.command_line import Run
 
 DamageOf = Callable[..., LedgerUnusable | None]
-REMEDY = "restore a backup, or import the exports of its campaigns into a new ledger"
+REMEDY = "restore a backup, or save the results that can be read with `langford export NAME --damaged`"
 
 
 def damage_file(file: Path, *statements: str) -> None:

@@ -13,6 +13,7 @@ from db.files import reading
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.files.reading import STANDARD_INPUT
+from db.files.salvage import salvaged
 from jobs.verify import exchange, signatures
 from langford.cli.campaigns.opening import campaign_meant, campaigns_meant, term_meant
 from langford.cli.campaigns.running import answer_of, campaign_answer
@@ -29,6 +30,7 @@ from langford.cli.options.groups import PROBLEM, answer_options, problem_words
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, Asked
 from langford.cli.output.display import show
+from langford.errors import BadInput
 from langford.ledger import Campaign, Ledger
 from langford.words import several
 
@@ -117,12 +119,18 @@ Examples:
 @ledger_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
 @sign_option
+@click.option("--damaged", is_flag=True, help="NAME is in a damaged ledger: write the results that can be read.")
 @json_option
-def export(words: tuple[str, ...], address: str, out: Path | None, key: Path | None, as_json: bool) -> None:
+def export(
+    words: tuple[str, ...], address: str, out: Path | None, key: Path | None, damaged: bool, as_json: bool
+) -> None:
     """Write a campaign's results, checksummed, to a file that another ledger can import.
 
     The file states the promised share (--replicate), which results were drawn, and which of them others confirmed.
     """
+    if damaged:
+        _export_readable(" ".join(words), Path(address), out, key, as_json)
+        return
     with Ledger(address) as ledger:
         campaign = campaign_meant(words, ledger)
         name = campaign.name
@@ -149,6 +157,23 @@ def export(words: tuple[str, ...], address: str, out: Path | None, key: Path | N
         **promise_document(exported.promise),
     }
     display.outcome("\n".join(lines), document, as_json)
+
+
+def _export_readable(name: str, ledger: Path, out: Path | None, key: Path | None, as_json: bool) -> None:
+    if not ledger.is_file():
+        raise BadInput(f"{ledger} is not the file of a ledger, which --damaged reads: name it with --ledger")
+    saved = salvaged(ledger, name)
+    file = out or exchange.file_of(name)
+    signature = signatures.write(file, saved.to_bytes(), exchange.RESULTS, key)
+    results, tasks = len(saved.results), several(saved.tasks, "result")
+    document = {"campaign": name, "results": results, "tasks": saved.tasks, "file": str(file)}
+    document |= {"signature": None if signature is None else str(signature), **promise_document(saved.promise)}
+    display.outcome(
+        f"{results:,} of {tasks} of {name} in {file}; `langford import {file} --ledger NEW` takes them into "
+        "another ledger",
+        document,
+        as_json,
+    )
 
 
 @click.command(
