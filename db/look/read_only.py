@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Select
+from sqlalchemy import Connection, CursorResult
 from sqlalchemy.exc import DBAPIError
 
 from db.errors import LedgerError
@@ -49,52 +49,43 @@ class QueryResult:
     rows: Iterator[tuple[object, ...]]
 
 
+def views() -> list[tuple[str, str]]:
+    """Those of every ledger: their names, and what their rows are."""
+    return [(view.name, view.summary) for view in VIEWS]
+
+
 @contextmanager
 def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[QueryResult]:
     """Raises BadQuery, or another LedgerError; ``seconds``: time limit, including the reading of the rows."""
-    with answering(database, seconds) as connection:
-        streaming = _streaming(connection).execution_options(no_parameters=True)
+    with _answering(database, seconds) as connection:
+        # SQLite streams without the option, with which SQLAlchemy would read a row before _rows does.
+        on_server = connection.dialect.name != "sqlite"
+        streaming = connection.execution_options(stream_results=on_server, max_row_buffer=BATCH, no_parameters=True)
         yield _answer(streaming.exec_driver_sql(sql), seconds)
 
 
 @contextmanager
-def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float) -> Iterator[QueryResult]:
-    """As :func:`ask_sql`, with a query of this program."""
-    with answering(database, seconds, own=True) as connection:
-        yield _answer(_streaming(connection).execute(query), seconds)
-
-
-def _streaming(connection: Connection) -> Connection:
-    # SQLite streams without the option, with which SQLAlchemy would read a row before _rows does.
-    on_server = connection.dialect.name != "sqlite"
-    return connection.execution_options(stream_results=on_server, max_row_buffer=BATCH)
-
-
-@contextmanager
-def answering(database: Database, seconds: float, own: bool = False) -> Iterator[Connection]:
-    """A transaction on a connection that cannot write, with a time limit; raises as :func:`ask_sql`.
-
-    ``own``: whether the query is one of this program, and right.
-    """
+def _answering(database: Database, seconds: float) -> Iterator[Connection]:
+    """A transaction on a connection that cannot write, with a time limit; raises as :func:`ask_sql`."""
     options = {} if database.engine.dialect.name == "sqlite" else {"postgresql_readonly": True}
     with database.reading(snapshot=True, options=options) as connection:
         try:
-            with _limited(connection, seconds, own):
+            with _limited(connection, seconds):
                 yield connection
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise _translated(error, own) from error
+            raise _translated(error) from error
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise
-            raise _translated(error.orig or error, own) from error
+            raise _translated(error.orig or error) from error
 
 
 @contextmanager
-def _limited(connection: Connection, seconds: float, own: bool) -> Iterator[None]:
+def _limited(connection: Connection, seconds: float) -> Iterator[None]:
     if connection.dialect.name == "sqlite":
         raw = connection.connection.driver_connection
         assert isinstance(raw, sqlite3.Connection)
-        with _sqlite_reading(raw, seconds, own):
+        with _sqlite_reading(raw, seconds):
             yield
         return
     connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, round(1000 * seconds))}")
@@ -102,14 +93,13 @@ def _limited(connection: Connection, seconds: float, own: bool) -> Iterator[None
 
 
 @contextmanager
-def _sqlite_reading(raw: sqlite3.Connection, seconds: float, own: bool) -> Iterator[None]:
+def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + seconds
     raw.execute("PRAGMA query_only = ON")
     refused: list[object] = []
     raw.create_aggregate("exact_sum", 1, partial(_ExactSum, refused))  # type: ignore[arg-type]  # it returns text
     longest = raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST)
-    if not own:
-        raw.set_authorizer(_authorized)
+    raw.set_authorizer(_authorized)
     raw.set_progress_handler(lambda: int(time.monotonic() > deadline), TICKS)
     try:
         yield
@@ -181,12 +171,12 @@ def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, 
 SLOW = "the query took too long: select less, or raise --seconds"
 
 
-def _translated(error: BaseException, own: bool) -> LedgerError:
+def _translated(error: BaseException) -> LedgerError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".;")
     state = getattr(error, "sqlstate", None)
     if state in TOO_SLOW or reason == "interrupted":
         return BadQuery(SLOW)
-    damage = soundness.damage() if own or DAMAGED.search(reason) else None
+    damage = soundness.damage() if DAMAGED.search(reason) else None
     if damage is not None:
         return damage
     if state in NO_SUCH or reason.startswith(("no such table", "no such column")):

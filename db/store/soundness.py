@@ -14,7 +14,6 @@ from sqlalchemy import Boolean, Column, Float, Integer
 
 from db.errors import LedgerUnusable
 from db.schema.models import Base
-from db.schema.views import VIEWS
 from db.store.damage import opened
 from db.store.revision import SCHEMA
 from db.store.translation import DAMAGED, LACKING, damaged
@@ -55,9 +54,6 @@ def _first_damage(database: sqlite3.Connection) -> str | None:
             pass  # every text is read
     for row in database.execute("PRAGMA foreign_key_check"):
         return f"row {row[1]} of {row[0]} belongs to one of {row[2]} that is missing"
-    for view in VIEWS:
-        columns = ", ".join(view.query.selected_columns.keys())
-        database.execute(f"SELECT {columns} FROM {view.name} LIMIT 0")
     return None
 
 

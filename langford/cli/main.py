@@ -43,7 +43,7 @@ SECTIONS = {
         "results.exchange:export": "Write a campaign's results, checksummed, to a file that another ledger can "
         "import.",
         "results.exchange:import_": "Import exported results into a ledger; repeating it changes nothing.",
-        "results.query:query": "Query a ledger: views, or SQL that only reads; as a table, CSV or JSON.",
+        "results.query:query": "Query a ledger in SQL that only reads; as a table, CSV or JSON.",
         "results.report:report": "Write a report of a campaign as HTML: count, checks, times, figures and workers.",
         "results.report:cite": "Print a paragraph that cites a count, and a BibTeX entry for the program.",
         "campaigns.table:table": "Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each "

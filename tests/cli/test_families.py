@@ -66,7 +66,7 @@ def test_campaigns_and_exports_know_families(langford: Run) -> None:
         verified = langford("verify", campaign, "--sample", "100%", "--ledger", "other.db")
         assert verified.returncode == 0, verified.stderr
         assert "every task was compared" in verified.stdout
-    asked = json.loads(langford("query", "--sql", "SELECT problem FROM campaign", "--json").stdout)
+    asked = json.loads(langford("query", "SELECT problem FROM campaign", "--json").stdout)
     assert {row["problem"] for row in asked} == names
 
 

@@ -17,7 +17,7 @@ WRITES = {
     "delete --out": "delete seven --yes --out {}.gz",
     "draw --out": "draw 4 --out {}.svg",
     "export --out": "export seven --out {}.gz",
-    "query --out": "query task_overview --format csv --out {}.csv",
+    "query --out": "query SELECT/**/*FROM/**/task_overview --format csv --out {}.csv",
     "report --out": "report seven --out {}.html",
     "report --figures": "report seven --figures {}",
     "serve --join": "serve seven --join {} --port 0",
@@ -35,8 +35,8 @@ WRITES = {
 FURTHER = {
     "export --out (its signature)": "export seven --sign key --out seven.gz",
     "ledger copy TARGET": "ledger copy langford.db {}",
-    "query --out (table)": "query task_overview --format table --out {}",
-    "query --out (JSON)": "query task_overview --json --out {}",
+    "query --out (table)": "query SELECT/**/*FROM/**/task_overview --format table --out {}",
+    "query --out (JSON)": "query SELECT/**/*FROM/**/task_overview --json --out {}",
     "table --out (b-file)": "table skolem 4 --out {}.txt",
 }
 """The same options in other formats, and paths that are no paths to click."""

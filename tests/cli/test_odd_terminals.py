@@ -26,7 +26,7 @@ COMMANDS = [
     f"status {NAME}",
     f"verify {NAME} --sample 1",
     f"report {NAME} --out report.html",
-    "query task_overview --format expanded",
+    "query SELECT/**/*FROM/**/task_overview --format expanded",
     "run langford 7",
     "table skolem 5",
     "irregular tree langford 6",
@@ -36,7 +36,7 @@ STYLED = [
     "count 13",
     "draw 7 --sample-seed 1",
     f"status {NAME}",
-    "query task_overview",
+    "query SELECT/**/*FROM/**/task_overview",
     "irregular tree langford 6",
 ]
 """Those with bars, colours or bold text."""

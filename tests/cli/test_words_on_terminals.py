@@ -56,12 +56,12 @@ def folder(ledger: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["query", "--sql", SQL, "--format", "csv"],
+        ["query", SQL, "--format", "csv"],
         *exhaustive(
             [
-                ["query", "--sql", SQL, "--format", "csv", "--out", "/dev/stdout"],
-                ["query", "--sql", f'SELECT 1 AS "{EVIL[:-2]}"', "--format", "csv"],
-                ["query", "worker_overview"],
+                ["query", SQL, "--format", "csv", "--out", "/dev/stdout"],
+                ["query", f'SELECT 1 AS "{EVIL[:-2]}"', "--format", "csv"],
+                ["query", "SELECT * FROM worker_overview"],
                 ["tasks", NAME, "--json"],
             ]
         ),
@@ -85,7 +85,7 @@ def test_nothing_moves_a_cursor(folder: Path, arguments: list[str]) -> None:
 
 def test_a_terminal_shows_what_csv_writes(folder: Path) -> None:
     """The same rows: escaped there, and to the byte in a pipe or a file."""
-    arguments = ["query", "--sql", SQL, "--format", "csv"]
+    arguments = ["query", SQL, "--format", "csv"]
     piped, written = (
         subprocess.run(
             [preloaded().program, *arguments, *to], cwd=folder, env=ENVIRONMENT, capture_output=True, check=True

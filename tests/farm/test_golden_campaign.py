@@ -229,7 +229,7 @@ def test_queries_say_so(golden: Golden) -> None:
         "sum(work) / sum(seconds) AS work_per_second FROM task_overview "
         "WHERE seconds IS NOT NULL GROUP BY device_model"
     )
-    devices = json.loads(golden.command("query", "--sql", sql, "--json"))
+    devices = json.loads(golden.command("query", sql, "--json"))
     speeds = {row["device_model"]: (row["tasks"], row["seconds"], row["work_per_second"]) for row in devices}
     assert speeds == {"a GPU": (4, 1600.0, 2.56), "a processor": (2, 3200.0, 0.64)}
 

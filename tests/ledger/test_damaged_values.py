@@ -38,21 +38,11 @@ def damage_file(file: Path, *statements: str) -> None:
         ("UPDATE campaign SET problem = 7.5 || x'ff'", "status", "Could not decode to UTF-8 column 'problem'"),
         (
             "UPDATE worker SET host = CAST(x'ff' AS TEXT)",
-            "query worker_overview",
+            "query SELECT/**/*FROM/**/worker_overview",
             "Could not decode to UTF-8 column",
         ),
         ("UPDATE attempt SET nonce = CAST(x'ff' AS TEXT)", "ledger copy langford.db copy.db", "column 'nonce'"),
         ("UPDATE attempt SET worker_id = 'nobody'", "ledger copy langford.db copy.db", "belongs to one of worker"),
-        (
-            "UPDATE sqlite_schema SET sql = replace(sql, 'host', 'hosu') WHERE name = 'worker_overview'",
-            "query worker_overview",
-            "no such column",
-        ),
-        (
-            "UPDATE sqlite_schema SET sql = replace(sql, 'AS slurm', 'AS tlurm') WHERE name = 'worker_overview'",
-            "query worker_overview",
-            "no such column: slurm",
-        ),
         (
             "UPDATE sqlite_schema SET sql = replace(sql, 'outcome', 'outcomf') WHERE name = 'attempt'",
             "status",

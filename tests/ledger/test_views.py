@@ -156,8 +156,16 @@ def rows(database: Database, view: str, columns: str = "*", rest: str = "") -> l
         return [tuple(row) for row in connection.execute(text(f"SELECT {columns} FROM {view} {rest}"))]
 
 
+OF_TASK = "campaign, task, state, work, failures, deaths, attempts, outcome, granted, began, ended, seconds, value"
+OF_TASK += ", confirmed, doubt, worker, host, device_kind, device_model, slurm"
+OF_WORKER = "worker, campaign, host, process, device_kind, device_model, cores, processes, kernels, slurm, started"
+OF_WORKER += ", last_seen, ended, ending, distrusted, leased, done, released, preempted, expired, failed, died"
+OF_WORKER += ", superseded, busy_seconds, lost_seconds, results, lost"
+OF_RESULT = ("value", "at", "worker", "host", "device", "kernels")
+
+
 def test_task_overview(database: Database) -> None:
-    shown = rows(database, "task_overview", rest="WHERE campaign = 'seven' ORDER BY task")
+    shown = rows(database, "task_overview", OF_TASK, "WHERE campaign = 'seven' ORDER BY task")
     a = ("a", "host-a", "cpu", "a chip", "1234_7")
     b, c, i = (("" + name, f"host-{name}", "cpu", None, None) for name in "bci")
     big = str(2**70)
@@ -175,7 +183,7 @@ def test_task_overview(database: Database) -> None:
 
 
 def test_worker_overview(database: Database) -> None:
-    shown = rows(database, "worker_overview", rest="ORDER BY worker")
+    shown = rows(database, "worker_overview", OF_WORKER, "ORDER BY worker")
     numbers = {
         # leased, done, released, preempted, expired, failed, died, superseded, busy_seconds, lost_seconds, results,
         # lost: the second task of "a" had not begun; a late result of "b" loses nothing
@@ -214,7 +222,9 @@ def test_lost_time(database: Database) -> None:
 
 
 def test_disagreements(database: Database) -> None:
-    assert rows(database, "disagreements") == [
+    both = [f"{which}_{column}" for which in ("accepted", "other") for column in OF_RESULT]
+    columns = ", ".join(["campaign", "task", "doubt", *both, "other_distrusted"])
+    assert rows(database, "disagreements", columns) == [
         (
             *("seven", 1, "conflict"),
             *("-5", at(65), "b", "host-b", None, "feed"),

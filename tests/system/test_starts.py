@@ -38,7 +38,7 @@ STARTS: dict[str, dict[str, set[str]]] = {
     "with a ledger": {
         "import langford.ledger": {"msgspec", "importlib.metadata", "sqlalchemy"},
         "run --help": set(),
-        "query task_overview": {"rich"},
+        "query SELECT/**/*FROM/**/task_overview": {"rich"},
         "status": set(),
         "run 16 --dry-run": {"numpy"},
         "table langford 12 --dry-run": set(),
