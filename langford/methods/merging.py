@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 
 from langford.errors import CheckFailed, Incomplete
 from langford.methods.plan import Plan
@@ -114,12 +115,18 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     if symmetry is not None and symmetry.modulus > 1:
         checks.append(_kept(problem, symmetry))
     count = problem.published(arrangements)
-    for each in unit_congruences(problem):
+    units = unit_congruences(problem)
+    for each in units:
         required = f"but its symmetries require {each.remainder}"
         _require(
             each.holds(count), f"{problem} = {count:,} is {count % each.modulus} mod {each.modulus}, {required}"
         )
         checks.append(Check(f"count is {each.words}, as a unit of order {each.modulus} requires", each.words))
+    # Without a hole, the modulus of the mirror divides the total, not the count.
+    mirror = symmetry.modulus if symmetry is not None and problem.circle and problem.empty else 1
+    passes = mirror * prod(each.modulus for each in units)
+    if passes > 1:
+        checks.append(Check(f"one wrong count in {passes} passes these congruences", ""))
     return Count(problem, arrangements, count, tasks, evaluated, tuple(checks))
 
 

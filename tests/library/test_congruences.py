@@ -136,9 +136,11 @@ def test_a_merge_refuses_every_number_between(
     right = merge(plan, results)
     words = "rotations and reflections" if not problem.empty else f"count is 1 mod {modulus}"
     unit_words = [f"count is {left} mod {order}, as a unit of order {order} requires" for order, left in units]
-    first, *others = right.checks[-1 - len(units) :]
+    one_in = prod(order for order, _ in units) * (modulus if problem.empty else 1)
+    passing = [f"one wrong count in {one_in} passes these congruences"] if one_in > 1 else []
+    first, *others = right.checks[-1 - len(units) - len(passing) :]
     assert words in first
-    assert others == unit_words
+    assert others == unit_words + passing
     whole = modulus * prod(order for order, _ in units)
     assert merge(plan, raised(plan, results, whole)).arrangements == right.arrangements + whole
     for step in range(1, whole):
@@ -152,7 +154,7 @@ def test_a_search_on_a_circle_with_holes_is_checked_too() -> None:
     results = [plan.evaluate(index) for index in plan.tasks]
     mirror = mirror_congruence(problem)
     assert mirror is not None
-    assert f"count is {mirror.words}" in merge(plan, results).checks[-1]
+    assert f"count is {mirror.words}" in merge(plan, results).checks[-2]
     with pytest.raises(CheckFailed, match=f"should be {mirror.words}"):
         merge(plan, raised(plan, results, 1))
 
