@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -132,13 +132,13 @@ class ReaderCampaign:
             state: only those in it; None: all.
         """
         with self.reading_tasks(state) as records:
-            return list(records())
+            return list(records)
 
     @contextmanager
-    def reading_tasks(self, state: str | None = None) -> Iterator[Callable[[], Iterator[TaskRecord]]]:
-        """A function that reads the tasks as they were at one moment, each time it is called, one by one."""
+    def reading_tasks(self, state: str | None = None) -> Iterator[Iterator[TaskRecord]]:
+        """The tasks as they were at one moment, read one by one."""
         with self.campaign.reading(snapshot=True) as transaction:
-            yield lambda: progress.tasks(transaction, state)
+            yield progress.tasks(transaction, state)
 
     def history(self) -> History:
         """Everything that a report is made of."""

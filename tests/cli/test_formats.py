@@ -13,7 +13,7 @@ from decimal import Decimal
 import pytest
 
 from langford.cli.output.formats import FORMATS
-from langford.cli.output.tables import Sheet
+from langford.cli.output.tables import BATCH_ROWS, Sheet
 from langford.errors import BadInput
 
 COUNT = 2**80 + 1
@@ -123,6 +123,13 @@ def test_a_terminal_shows_short_uuids_and_times(
     rows_alike = [(uuid,) for uuid in alike]
     assert f"\n{alike[0][:13]}\n" in made("table", ("worker",), rows_alike, on_terminal=True).decode()
     assert capsys.readouterr().err == ""
+
+
+def test_a_long_table_repeats_its_headings() -> None:
+    shown = made("table", ("n", "name"), [(n, "x" * (1 + n // BATCH_ROWS)) for n in range(BATCH_ROWS + 1)])
+    first, *others = shown.decode().splitlines()
+    assert first == "   n  name"
+    assert others[BATCH_ROWS - 1 :] == ["4999  x", "   n  name", "5000  xx"]
 
 
 def test_characters_that_a_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:

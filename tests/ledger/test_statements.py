@@ -108,7 +108,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(campaign.reader.task_records)
     call(campaign.reader.task_records, TaskState.DONE)
     with call(campaign.reader.reading_tasks) as tasks:
-        assert len(list(tasks())) == TASKS
+        assert len(list(tasks)) == TASKS
     assert call(campaign.reader.history).tasks == TASKS
     call(ledger.leave, "a", Ending.FINISHED)
     assert call(campaign.operator.cancel) == (0, 0)

@@ -15,13 +15,14 @@ from langford.cli.campaigns.opening import campaign_meant, campaign_to_change
 from langford.cli.options.common import json_option, ledger_option, name_argument, tasks_argument
 from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.output import display, formats
-from langford.cli.output.tables import Column, Layout, Sheet, by_column, width_of_output
+from langford.cli.output.tables import Sheet, aligned
 from langford.errors import BadInput
 from langford.ledger import Ledger
 from langford.words import several
 
 NAMED = 10
 """The maximum number of workers that a message names."""
+COLUMNS = ("task", "state", "partial result", "failures", "seconds", "work")
 
 
 @click.command(
@@ -37,29 +38,19 @@ Examples:
 @json_option
 def tasks(words: tuple[str, ...], address: str, state: str | None, as_json: bool) -> None:
     """List a campaign's tasks with their results."""
-    columns = [
-        Column("task", right=True),
-        Column("state"),
-        Column("work", right=True, rank=4),
-        Column("failures", right=True, rank=2),
-        Column("seconds", right=True, rank=3),
-        Column("partial result", right=True, rank=1),
-    ]
     with (
         Ledger(address) as ledger,
         campaign_meant(words, ledger).reader.reading_tasks(state) as records,
     ):
         if as_json:
             names = [field.name for field in fields(TaskRecord)]
-            formats.print_parts(formats.json_array(Sheet(names, map(attrgetter(*names), records()))))
-            return
-        for line in Layout(columns, lambda: by_column(map(_cells, records())), width_of_output()).lines():
-            print(line)
+            formats.print_parts(formats.json_array(Sheet(names, map(attrgetter(*names), records))))
+        else:
+            formats.print_parts(aligned(Sheet(COLUMNS, map(_cells, records), on_terminal=True)))
 
 
-def _cells(task: TaskRecord) -> tuple[str, ...]:
-    seconds = "" if task.seconds is None else f"{task.seconds:.3f}"
-    return str(task.index), task.state, f"{task.work:.3g}", str(task.failures), seconds, task.value or ""
+def _cells(task: TaskRecord) -> tuple[object, ...]:
+    return task.index, task.state, task.value, task.failures, task.seconds, task.work
 
 
 @click.command(
