@@ -17,7 +17,7 @@ from tests.support.databases import ledger_of_a_test
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """A new ledger: on SQLite, unless a test or its module names others.
 
-    ``test_statements`` sends every statement to Postgres; races, figures, times and people's SQL are tested there;
+    ``test_operations`` calls every operation on Postgres; races, figures, times and people's SQL are tested there;
     CI makes every transition of ``test_ledger`` there, and random histories mix them with the trust in liars.
     """
     with ledger_of_a_test(getattr(request, "param", "sqlite"), tmp_path) as opened:

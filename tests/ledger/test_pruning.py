@@ -203,6 +203,7 @@ def test_a_voter_whose_result_counts_stays(ledger: Ledger, campaign: Campaign) -
     assert voters(ledger) == 2
 
 
+@pytest.mark.parametrize("ledger", ["postgres"], indirect=True)
 def test_who_enrols_keeps_its_voter_while_others_are_forgotten(ledger: Ledger) -> None:
     """All on one host, whose voter has no worker again and again."""
 
