@@ -31,11 +31,16 @@ class PastWorker:
     worker_id: str  # its UUID
     machine: Machine
     kernels: str | None = None
-    started: float | None = None  # when it enrolled
+    started: float | None = None  # when it enrolled, or got its first lease
     last_seen: float | None = None  # when it made its last request
     ended: float | None = None  # when it ended
     ending: str | None = None  # how it ended, a value of db.states.Ending
     distrusted: float | None = None  # when others found one of its results wrong
+
+    @property
+    def last(self) -> float | None:
+        """When it ended, or made its last request."""
+        return self.last_seen if self.ended is None else self.ended
 
 
 @dataclass(frozen=True)

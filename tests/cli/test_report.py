@@ -149,7 +149,7 @@ class ByHand:
             yield Spans.of(worker.astype(np.int32), granted, ended, np.where(has_none, NAN, began), said, self.now)
 
     def computed(self, number: int, parts: int = 1) -> Computed:
-        found = computed(self.spans(parts), self.devices, self.last_held, range(9), number)
+        found = computed(self.spans(parts), self.devices, self.last_held, number)
         assert found is not None
         return found
 
@@ -244,21 +244,6 @@ def held_by_hand(rows: tuple[list[int], list[float], list[float]], devices: int 
     return ByHand(attempts, now=2e9, devices=[devices] * 9)
 
 
-@given(spans_of_time(), st.integers(1, 4))
-def test_spans_that_overlap_are_joined(rows: tuple[list[int], list[float], list[float]], parts: int) -> None:
-    owners, starts, ends = rows
-    joined = held_by_hand(rows).computed(1, parts).held
-    assert joined.keys() == set(owners)
-    for owner, held in joined.items():
-        mine = list(zip(held.starts.tolist(), held.ends.tolist(), strict=True))
-        covered = {
-            time for a, b, whose in zip(starts, ends, owners, strict=True) if whose == owner
-            for time in np.arange(a, b, 0.5)
-        }  # fmt: skip
-        assert {time for a, b in mine for time in np.arange(a, b, 0.5)} == covered
-        assert all(later[0] > earlier[1] for earlier, later in pairwise(mine))
-
-
 @given(spans_of_time(), st.integers(1, 7), st.sampled_from([None, 1, 2]), st.integers(1, 4))
 def test_the_mean_occupancy_is_what_counting_gives(
     rows: tuple[list[int], list[float], list[float]], number: int, devices: int | None, parts: int
@@ -344,7 +329,7 @@ def test_the_report_of_a_real_campaign(tmp_path: Path, kind: str) -> None:
     assert "failed the evaluation raised an error" in shown
     assert f"langford run 7 --method polyphase --depth {KEY.depth}" in shown
     assert "What is not known" not in shown
-    assert {"task-times", "occupancy", "throughput", "workers"} == set(found.figures)
+    assert {"task-times", "occupancy", "throughput"} == set(found.figures)
 
 
 def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
@@ -503,7 +488,7 @@ def written(folder: Path, export: Export) -> Path:
 
 def require_the_times_of_the_export(found: Evidence) -> None:
     """The numbers of :func:`exported`, wherever they were read."""
-    assert set(found.figures) == {"task-times", "occupancy", "throughput", "workers"}
+    assert set(found.figures) == {"task-times", "occupancy", "throughput"}
     told, elapsed = found.numbers, 10 * (TASKS - 1) + 9.0
     assert (told.began, told.ended) == (START + 0.5, START + 10 * (TASKS - 1) + 9.5)
     assert told.elapsed == pytest.approx(elapsed)

@@ -102,7 +102,7 @@ def test_a_report_and_its_figures(folder: Path) -> None:
     assert (document["tasks"], document["done"], document["lost"]) == (TASKS, TASKS, 0)
     assert f"(campaign {NAME}, UUID " in document["citation"]
     assert document["effective_seconds"] == pytest.approx(0.5 * TASKS)
-    names = [f"drawn/{name}.svg" for name in ("occupancy", "throughput", "task-times", "workers")]
+    names = [f"drawn/{name}.svg" for name in ("occupancy", "throughput", "task-times")]
     assert document["files"] == ["r.HTML", *names]
     assert (folder / "r.HTML").read_text().startswith("<!DOCTYPE html>")
     for name in names:
@@ -174,8 +174,8 @@ def require_shown(folder: Path, browser: Browser, width: int, scheme: str) -> No
         kinds = {"wide": width > 600, "narrow": width < 600}
         for kind, visible in kinds.items():
             figures = shown.page.locator(f"figure .{kind} svg")
-            assert figures.count() == 4
-            assert all(figures.nth(place).is_visible() is visible for place in range(4))
+            assert figures.count() == 3
+            assert all(figures.nth(place).is_visible() is visible for place in range(3))
         colours = {
             name: shown.page.evaluate(f"getComputedStyle(document.body).{name}")
             for name in ("color", "backgroundColor")

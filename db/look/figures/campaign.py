@@ -5,7 +5,7 @@ The rows are those of a ledger (:mod:`db.look.figures.rows`) or of exported file
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from db.look.figures.arrivals import ArrivalRates, Arrivals
 from db.look.figures.attempts import Elapsed, LostAttempts
 from db.look.figures.durations import Groups, PlottedTimes, PlottedTimesReader, Spread, TimeBounds, Times
-from db.look.figures.occupancy import Held, Occupancy, Spans, computed
+from db.look.figures.occupancy import Occupancy, Spans, computed
 from langford.words import speed
 
 MAX_SHOWN = 24
-"""Of how many workers, those that computed longest, the times at which they held tasks are kept."""
+"""Of how many workers, those that computed longest, it is kept what they brought."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +88,6 @@ class Contribution:
     worker: int  # its position
     results: int
     seconds: float  # their computing time
-    held: Held
-
-    @property
-    def first(self) -> float:
-        """When its first lease began."""
-        return float(self.held.starts[0])
-
-    @property
-    def last(self) -> float:
-        """When its last lease ended, or now."""
-        return float(self.held.ends[-1])
 
 
 @dataclass(frozen=True)
@@ -195,6 +184,9 @@ class _Totals:
         self.results += np.bincount(part.worker[own], minlength=len(self.results))
         self.seconds += np.bincount(part.worker[own], part.seconds[own], len(self.seconds))
 
+    def of(self, workers: Sequence[int]) -> tuple[Contribution, ...]:
+        return tuple(Contribution(each, int(self.results[each]), float(self.seconds[each])) for each in workers)
+
 
 def measured(rows: Rows, work: Times) -> CampaignFigures:
     """All figures; ``work``: of every task, float64[tasks]."""
@@ -216,7 +208,7 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
         totals.seconds[worker] += seconds
     longest = np.argsort(-totals.seconds, kind="stable")[:MAX_SHOWN].tolist()
     last = rows.last_held
-    found = None if last is None else computed(rows.spans(), rows.devices, last, longest)
+    found = None if last is None else computed(rows.spans(), rows.devices, last)
     _, effective, deviation = totals.times.together()
     lost = None if found is None else rows.lost
     return CampaignFigures(
@@ -244,17 +236,9 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
             )
         ),
         groups=totals.of_source,
-        workers=() if found is None else _contributions(totals, found.held),
+        workers=() if found is None else totals.of(longest),
     )
 
 
 def _spread(bounds: TimeBounds, total: float, deviation: float) -> Spread:
     return Spread(bounds.number, total / bounds.number, deviation, bounds.least, bounds.median, bounds.most)
-
-
-def _contributions(totals: _Totals, held: Mapping[int, Held]) -> tuple[Contribution, ...]:
-    found = [
-        Contribution(worker, int(totals.results[worker]), float(totals.seconds[worker]), spans)
-        for worker, spans in held.items()
-    ]
-    return tuple(sorted(found, key=lambda each: (-each.seconds, each.first)))

@@ -8,7 +8,7 @@ overlap: its further attempts occupy no device.  A worker holds tasks while it h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,6 @@ from db.look.figures.durations import Times
 
 PARTS = 240
 """The number of parts into which a report splits the time from the first lease to the last."""
-FINEST = 2_000
-"""Spans of a worker with a gap of less than this part of the whole time are one: no picture shows such a gap."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +58,11 @@ class Occupancy:
 
 
 @dataclass(frozen=True)
-class Held:
-    """The spans of time in which a worker held tasks, in seconds since 1970, float64."""
-
-    starts: Times
-    ends: Times
-
-
-@dataclass(frozen=True)
 class Computed:
     """What the attempts of a campaign, read once, say of its devices and workers."""
 
     most: int  # the largest number of devices that computed at once
     occupancy: Occupancy | None  # None: no time has passed, or no device computed
-    held: Mapping[int, Held]  # when the workers that were asked for held tasks, by their positions
 
 
 class _Number:
@@ -124,35 +113,8 @@ class _Number:
         return np.asarray(np.diff(integral) / np.diff(self._edges))
 
 
-class _Joined:
-    """The spans of some owners, those joined that overlap or nearly touch."""
-
-    def __init__(self, shown: Collection[int], gap: float) -> None:
-        self._spans: dict[int, list[list[float]]] = {owner: [] for owner in shown}
-        self._gap = gap
-
-    def add(self, owner: NDArray[np.int32], start: Times, end: Times) -> None:
-        """By their start."""
-        asked = np.isin(owner, list(self._spans))
-        for whose, begin, until in zip(
-            owner[asked].tolist(), start[asked].tolist(), end[asked].tolist(), strict=True
-        ):
-            spans = self._spans[whose]
-            if spans and begin <= spans[-1][1] + self._gap:
-                spans[-1][1] = max(spans[-1][1], until)
-            else:
-                spans.append([begin, until])
-
-    def held(self) -> dict[int, Held]:
-        return {owner: Held(*np.array(spans).T) for owner, spans in self._spans.items() if spans}
-
-
 def computed(
-    parts: Iterable[Spans],
-    devices: Sequence[int | None],
-    end: float,
-    shown: Collection[int] = (),
-    number: int = PARTS,
+    parts: Iterable[Spans], devices: Sequence[int | None], end: float, number: int = PARTS
 ) -> Computed | None:
     """What attempts say of devices and workers; None: there are none.
 
@@ -160,11 +122,10 @@ def computed(
         parts: of the attempts, by the start of their leases.
         devices: how many each worker has; None: unknown.
         end: when the last lease ended, or now.
-        shown: the positions of workers whose spans are asked for.
         number: of the parts of the time, from the first lease on.
     """
     limits = np.array([each or np.inf for each in devices], dtype=np.float64)
-    found: tuple[_Number, _Number, _Joined] | None = None
+    found: tuple[_Number, _Number] | None = None
     edges = np.zeros(0)
     for part in parts:
         if not len(part.granted):
@@ -172,18 +133,16 @@ def computed(
         if found is None:
             begin = float(part.granted[0])
             edges = np.linspace(begin, max(end, np.nextafter(begin, np.inf)), number + 1)
-            gap = (end - begin) / FINEST
-            found = _Number(limits, edges), _Number(np.ones(len(limits)), edges), _Joined(shown, gap)
+            found = _Number(limits, edges), _Number(np.ones(len(limits)), edges)
         until = float(part.granted[-1])
         occupies = np.isfinite(part.start)
         found[0].add(part.start[occupies], part.end[occupies], part.worker[occupies], until)
         found[1].add(part.granted, part.held, part.worker, until)
-        found[2].add(part.worker, part.granted, part.held)
     if found is None:
         return None
     none = np.zeros(0), np.zeros(0), np.zeros(0, np.int32)
-    for sweep in found[:2]:
+    for sweep in found:
         sweep.add(*none, np.inf)
     is_known = end > edges[0] and found[0].most > 0
     shares = Occupancy(edges, found[0].means(), found[1].means()) if is_known else None
-    return Computed(int(found[0].most), shares, found[2].held())
+    return Computed(int(found[0].most), shares)

@@ -38,7 +38,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         sorted({evaluation.provenance for evaluation in export.results}),
     )
     figures = measured(rows, plan_of(export.key).work)
-    shown = [(str(rows.machines[each.worker]), machines[rows.machines[each.worker]]) for each in figures.workers]
+    shown = [rows.machines[each.worker] for each in figures.workers]
     history = History(
         name=export.name,
         uuid=None,
@@ -50,7 +50,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         all_workers=len(machines),
         imported_workers=len(machines),
         hosts=frozenset(machine.host for machine in machines.values()),
-        workers=tuple(PastWorker(number, machine) for number, machine in shown),
+        workers=tuple(PastWorker(str(number), machines[number], None, *rows.seen(number)) for number in shown),
         events=None,
         event_counts={},
         conflicts=(),
@@ -98,6 +98,11 @@ class ExportedRows:
             Elapsed(one.granted if one.began is None else one.began, one.ended)
             for one in self.export.computations.values()
         )
+
+    def seen(self, worker: int) -> tuple[float, float]:
+        """When its first lease began, and when its last result arrived."""
+        its = [one for one in self.export.computations.values() if one.worker == worker]
+        return min(one.granted for one in its), max(one.ended for one in its)
 
     @property
     def last_held(self) -> float | None:

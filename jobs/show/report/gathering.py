@@ -15,7 +15,6 @@ from db.files.reading import STANDARD_INPUT
 from db.look.figures.campaign import CampaignFigures, Contribution
 from db.look.history import History, PastWorker
 from db.look.overview.records import Eta
-from db.states import Ending
 from jobs.show.report import exported
 from jobs.show.report.origins import UNKNOWN, DeviceResults, origins
 from jobs.verify import exchange
@@ -40,10 +39,6 @@ class Busy:
     def label(self) -> str:
         machine = self.worker.machine
         return f"{machine.host} {machine.slurm}" if machine.slurm else machine.host
-
-    @property
-    def was_lost(self) -> bool:
-        return self.worker.ending in (Ending.PREEMPTED, Ending.LOST)
 
 
 @dataclass(frozen=True)
@@ -86,18 +81,12 @@ class Evidence:
         return tuple(map(Busy, self.history.workers, self.numbers.workers))
 
     @property
-    def busiest(self) -> Sequence[Busy]:
-        """The same, in the order in which they began."""
-        return sorted(self.workers, key=lambda busy: busy.contribution.first)
-
-    @property
     def figures(self) -> list[str]:
         """Those for which enough is known, in the order of the report."""
         known = {
             "occupancy": self.numbers.devices is not None,
             "throughput": self.numbers.throughput is not None,
             "task-times": self.numbers.task_times is not None,
-            "workers": bool(self.workers),
         }
         return [name for name, enough in known.items() if enough]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from db.look.figures.campaign import MAX_SHOWN
 from db.look.history import PastWorker
-from jobs.show.report.document import Block, Grid, Paragraph, Picture, capped
+from jobs.show.report.document import Block, Grid, Paragraph, capped
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.origins import UNKNOWN, DeviceResults
 from langford.devices import CPU
@@ -38,14 +37,7 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
     if evidence.origins:
         yield _devices(evidence)
         yield _hosts(evidence)
-    if "workers" in evidence.figures:
-        workers = evidence.history.all_workers
-        of_all = f"the {MAX_SHOWN} that computed longest of {workers:,}" if workers > MAX_SHOWN else "all"
-        yield Picture(
-            "workers",
-            f"When each worker had tasks ({of_all}), from the first lease to the last. A cross marks one that was "
-            "preempted, or lost.",
-        )
+    if evidence.workers:
         yield _workers(evidence)
 
 
@@ -89,15 +81,14 @@ def _workers(evidence: Evidence) -> Grid:
         [
             busy.label,
             busy.worker.machine.device_model or busy.worker.machine.device_kind,
-            instant(busy.contribution.first),
-            instant(busy.worker.ended or busy.worker.last_seen or busy.contribution.last),
+            *(UNKNOWN if at is None else instant(at) for at in (busy.worker.started, busy.worker.last)),
             _ending(busy.worker),
             f"{busy.contribution.results:,}",
             duration(busy.contribution.seconds),
         ]
         for busy in evidence.workers
     ]
-    head = ["worker", "device", "first lease", "last seen", "ended", "results", "time"]
+    head = ["worker", "device", "since", "last seen", "ended", "results", "time"]
     return Grid(
         "Workers, by computing time; times are UTC", head, capped(rows, evidence.history.all_workers), numbers=2
     )

@@ -19,8 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from jobs.show.report.gathering import Evidence
-from langford.devices import KINDS
-from langford.words import number, plain
+from langford.words import number
 
 DAY = 86_400.0
 DPI = 150
@@ -39,14 +38,13 @@ class Palette:
     # first, second: what is shown
     first: str
     second: str
-    bad: str
     cloud: str = "#4a8fd0"  # one point of many; thousands are a bitmap, which is the same in light and dark
     ground: str = ""  # behind everything; empty where the page shows through
 
 
-PAPER = Palette("#1b1f24", "#d5dae0", "#1f6fb5", "#b45309", "#c22f2f", ground="#ffffff")
+PAPER = Palette("#1b1f24", "#d5dae0", "#1f6fb5", "#b45309", ground="#ffffff")
 """For files: on white."""
-PAGE = Palette("#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04", "#0a0b05")
+PAGE = Palette("#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04")
 """For pages of HTML: each stands for a variable of the page's style, see :func:`with_variables`."""
 
 
@@ -218,53 +216,9 @@ def _cloud(axes: Axes, grid: NDArray[np.int64], extent: tuple[float, float, floa
     axes.set_ylim(0, MARGIN * extent[3])
 
 
-def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    shown = evidence.busiest
-    figure.set_size_inches(size.width, 0.9 + (0.17 if len(shown) > 8 else 0.26) * len(shown))
-    axes = figure.add_subplot()
-    colours = dict(zip(KINDS, (palette.first, palette.second), strict=True))
-    labelled: set[str] = set()
-    for row, worker in enumerate(shown):
-        kind, held = worker.worker.machine.device_kind, worker.contribution.held
-        label = None if kind in labelled else KINDS[kind].label if kind in KINDS else kind
-        labelled.add(kind)
-        axes.barh(
-            [row] * len(held.starts),
-            (held.ends - held.starts) / DAY,
-            left=held.starts / DAY,
-            height=0.62,
-            color=colours.get(kind, palette.first),
-            alpha=0.75,
-            label=label,
-        )
-    lost = [(row, worker.contribution.last) for row, worker in enumerate(shown) if worker.was_lost]
-    if lost:
-        axes.plot(
-            [end / DAY for _, end in lost],
-            [row for row, _ in lost],
-            linestyle="none",
-            marker="x",
-            markersize=5,
-            color=palette.bad,
-            label="preempted or lost",
-        )
-    longest = 14 if size is NARROW else 30
-    axes.set_yticks(range(len(shown)), [_short(plain(worker.label), longest) for worker in shown])
-    axes.tick_params(axis="y", labelsize=size.font - (1.5 if len(shown) > 8 else 0))
-    axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
-    time_axis(axes, size)
-    _legend(axes, size)
-
-
-def _short(label: str, longest: int) -> str:
-    return label if len(label) <= longest else f"{label[: longest // 2]}…{label[-(longest // 2) + 1 :]}"
-
-
 Draw = Callable[[Figure, Evidence, Palette, Format], None]
 DRAWN: Mapping[str, Draw] = {
     "occupancy": _occupancy,
     "throughput": _throughput,
     "task-times": _task_times,
-    "workers": _workers,
 }
