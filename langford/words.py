@@ -257,15 +257,6 @@ def seconds_left(whole: float, done: float, seconds: float) -> float | None:
     return None if done < max(MIN_SHARE * whole, 1e-300) else (whole - done) * seconds / done
 
 
-def of_computation(value: float | None, unit: str) -> str:
-    """The speed of a device: work by the computing time of its tasks; empty: there is none.
-
-    >>> of_computation(5.2e9, "points")
-    '5.2 G points/s of computation'
-    """
-    return "" if value is None else f"{rate(value, unit)} of computation"
-
-
 def since_the_start(value: float | None, unit: str) -> str:
     """The speed of all devices together, from the first computing to the last result; empty: there is none.
 

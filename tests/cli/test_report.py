@@ -321,7 +321,7 @@ def test_the_report_of_a_real_campaign(tmp_path: Path, kind: str) -> None:
     assert found.count is not None
     assert found.count.published == COUNT
     assert all(f"{check[:1].upper()}{check[1:]}." in shown for check in found.count.checks)
-    assert "The count is the published one." in shown
+    assert "Agrees with the published value" in shown
     assert "2 results that contradict others, 1 contradiction settled" in shown
     assert "1 worker trusted no more" in shown
     assert "None is open." in shown
@@ -359,7 +359,7 @@ def test_a_wrong_count_is_said_first(ledger: Ledger) -> None:
     assert found.agreement.agrees is False
     assert content.paragraph(found) is None
     shown = text_of(found)
-    assert shown.index("The count is wrong, although all checks passed") < shown.index("How fast?")
+    assert shown.index("The count cannot be right: it differs from") < shown.index("elapsed time")
 
 
 def test_an_open_conflict_stops_the_count(ledger: Ledger) -> None:

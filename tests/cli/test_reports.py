@@ -140,7 +140,7 @@ def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> Non
     done = langford("report", NAME)
     assert done.returncode == 4
     assert "L(2,7)" not in done.stdout
-    assert "The count is wrong" in (tmp_path / f"{NAME}.html").read_text()
+    assert "The count cannot be right" in (tmp_path / f"{NAME}.html").read_text()
 
 
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2"])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.show.report import losses, measured, participants, proof
-from jobs.show.report.document import Answers, Document, Paragraph, Points, Section
+from jobs.show.report.document import Document, Paragraph, Points, Section
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.origins import UNKNOWN
 from langford.problem.reference import cited
 from langford.version import YEARS, __version__, source_address
-from langford.words import duration, instant, number, of_computation, several, share, since_the_start
+from langford.words import duration, instant, several
 
 MAX_DEVICES = 5
 """How many kinds of devices the paragraph names."""
@@ -28,7 +28,6 @@ def document(evidence: Evidence) -> Document:
 
 
 def _sections(evidence: Evidence) -> Iterator[Section]:
-    yield Section("At a glance", [Answers(list(_glance(evidence)))])
     yield Section("The count", list(proof.count(evidence)))
     yield from measured.sections(evidence)
     yield Section("Who computed", list(participants.blocks(evidence)))
@@ -39,45 +38,6 @@ def _sections(evidence: Evidence) -> Iterator[Section]:
     if evidence.missing:
         missing = [f"{text[:1].upper()}{text[1:]}." for text in evidence.missing]
         yield Section("What is not known", [Points(missing)])
-
-
-def _glance(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    yield "What is proved?", proof.verdict(evidence)
-    yield "How fast?", _speed(evidence)
-    yield "Until when?", _until(evidence)
-    yield "Who worked?", participants.summary(evidence) or "Nobody yet."
-    yield "What went wrong?", losses.summary(evidence)
-
-
-def _speed(evidence: Evidence) -> str:
-    found, unit = evidence.numbers, evidence.unit
-    if found.times is None:
-        return "No task is done yet."
-    speeds = of_computation(found.of_computation, unit), since_the_start(found.since_the_start, unit)
-    mean = f"{duration(found.times.mean)} per task, ± {share(found.times.relative)}"
-    each = "; ".join([mean, *filter(None, [", ".join(filter(None, speeds))])])
-    together = f"{duration(found.effective)} of computing time"
-    if found.elapsed is None or not found.occupancy or not found.hourly:
-        return f"{each}; {together}."
-    pace = f"{number(found.occupancy)} devices at once on average, {number(found.hourly)} tasks per hour"
-    if found.timed < found.done:
-        return (
-            f"{each}; {together}. The {found.timed:,} tasks with known times took {duration(found.elapsed)}: "
-            f"{pace}."
-        )
-    return f"{each}; {together} in {duration(found.elapsed)}: {pace}."
-
-
-def _until(evidence: Evidence) -> str:
-    found = evidence.numbers
-    if found.began is None or found.ended is None:
-        return "Not known." if not evidence.history.all_workers else "Nothing has been computed yet."
-    span = f"From {instant(found.began)} to {instant(found.ended)} UTC"
-    if found.done == found.tasks:
-        return f"{span}; all tasks are done."
-    return (
-        f"{span}; {several(found.tasks - found.done, 'task is', 'tasks are')} not done. {evidence.forecast}".strip()
-    )
 
 
 def paragraph(evidence: Evidence) -> str | None:

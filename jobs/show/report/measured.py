@@ -143,6 +143,8 @@ def _progress(evidence: Evidence) -> Iterator[Block]:
             f"Computing began at {instant(found.began)}, and the last result so far arrived at "
             f"{instant(found.ended)} (UTC), {duration(found.elapsed)} later: {number(found.hourly)} tasks per hour."
         )
+    if evidence.forecast:
+        yield Paragraph(evidence.forecast)
     if "occupancy" in shown:
         most = found.most_devices or 0
         yield Picture(

@@ -21,19 +21,6 @@ def answer(evidence: Evidence) -> str:
     return f"{found.done:,} of {several(found.tasks, 'task is', 'tasks are')} done"
 
 
-def verdict(evidence: Evidence) -> str:
-    count, compared = evidence.count, evidence.agreement
-    if count is None or compared is None:
-        return _no_count(evidence)
-    if compared.agrees is False:
-        return f"The count is wrong, although all checks passed: it {compared.words}"
-    confirmed = evidence.numbers.confirmed
-    again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently" if confirmed else ""
-    again += f"{_said(evidence)}." if again else ""
-    known = " The count is the published one." if compared.published is not None else ""
-    return f"All checks passed.{again}{known}"
-
-
 def _said(evidence: Evidence) -> str:
     """Who says that results were confirmed, where it is not the ledger itself."""
     return ", as the file says" if evidence.history.uuid is None else ""
