@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 import jobs
 from langford.cli.exit_codes import ExitCode
@@ -65,7 +66,8 @@ class KnownAnswer:
         lines = [f"{term or self.problem} = {self.number:,}, {self.source}; nothing was counted"]
         if expected is not None:
             lines.append(f"  {'agrees    with' if self.agrees else 'DIFFERS   from'} the expected {expected:,}")
-        lines += [f"  check the sums of an export: langford import {file}" for file in self.exports]
+        exports = [quote(str(file)) for file in self.exports]
+        lines += [f"  check the sums of an export: langford result --from {file}" for file in exports]
         if self.problem is not None:
             lines.append("  give --yes to count it")
         document = {
