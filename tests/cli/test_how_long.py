@@ -94,7 +94,6 @@ def test_a_time_of_some_core_years_names_other_machines(monkeypatch: pytest.Monk
 def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds_of_one = taking(lambda problem, method: 100.0)["langford.methods.speed:measured"]
     monkeypatch.setattr("langford.methods.speed.measured", seconds_of_one)
-    monkeypatch.setattr(Cuda, "name", "a card")
     gpus = [Cuda(0), Cuda(1)]
 
     def seconds(n: int, method: str) -> float:
