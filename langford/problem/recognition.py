@@ -137,7 +137,7 @@ def places_of(arrangement: Sequence[int]) -> dict[int, list[int]]:
 def _faults(places: Mapping[int, list[int]], length: int, offset: int, circle: bool) -> Iterator[str]:
     """``offset``: the difference of a colour less its label."""
     numbers = Counter(map(len, places.values()))
-    usual = max(2, min(numbers, key=lambda number: (-numbers[number], number)))
+    usual = max(2, min(numbers, key=lambda number: (-numbers[number], number), default=2))
     for label, at in sorted(places.items()):
         where = f"at place{'s' if len(at) > 1 else ''} {some(at, LISTED)}"
         if len(at) != usual:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, islice, pairwise, product
 
 import pytest
@@ -65,6 +66,22 @@ def test_an_arrangement_is_recognised(words: str) -> None:
 def test_what_is_wrong_is_named_with_its_place(cubes: tuple[int, ...], says: str) -> None:
     with pytest.raises(BadProblem, match=says):
         recognised(cubes)
+
+
+@pytest.mark.parametrize("words", ["skolem 1", "starter 2", "hooked-skolem 2", "skolem 2 fold 2", "even-starter 2"])
+def test_every_row_is_right_or_says_what_is_wrong(words: str) -> None:
+    problem = Problem.parse(words)
+    faults = [fault_of(problem, cubes) for cubes in product(range(3), repeat=problem.places)]
+    assert faults.count("") >= len([*explicit.iterate(problem)])
+    assert all(re.match("colour|place|its cubes|$", fault) for fault in faults)
+
+
+def fault_of(problem: Problem, cubes: tuple[int, ...]) -> str:
+    try:
+        labelled(problem, cubes)
+    except BadProblem as error:
+        return str(error)
+    return ""
 
 
 def planar_by_trying(arrangement: tuple[int, ...]) -> bool:
