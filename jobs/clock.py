@@ -49,7 +49,11 @@ STOP_SECONDS = 5.0
 
 @contextmanager
 def repeated(
-    action: Callable[[], object], seconds: float, name: str, clock: Clock = SYSTEM, at_end: bool = False
+    action: Callable[[], object],
+    seconds: float,
+    name: str,
+    clock: Clock = SYSTEM,
+    last: Callable[[], object] | None = None,
 ) -> Iterator[None]:
     """Call a function again and again while the block runs, in a thread of its own.
 
@@ -58,15 +62,15 @@ def repeated(
         seconds: between two calls, and before the first.
         name: of the thread.
         clock: measures.
-        at_end: whether it is called once more when the block ends.
+        last: what is called when the block ends, in the same thread; None: nothing.
     """
     over = threading.Event()
 
     def run() -> None:
         while not clock.wait(seconds, over):
             action()
-        if at_end:
-            action()
+        if last is not None:
+            last()
 
     thread = threading.Thread(target=run, name=name, daemon=True)
     thread.start()

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import Row, func, select
 
 from db.records import CampaignRecord, Standing, TaskRecord
-from db.schema.models import Event, Result, Task, same_task
+from db.schema.models import Attempt, Event, Result, Task, same_task
 from db.states import EventKind, TaskState
+from db.store.database import Database
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from langford.errors import LangfordError
@@ -103,6 +104,16 @@ def waiting_work(transaction: Transaction, standing: Standing, known: Sizes | No
         left = standing.work[TaskState.READY] - sum(work * number for work, number in largest)
         largest.append((max(0.0, left) / others, others))
     return largest
+
+
+# By the index on deadlines.
+_AT_WORK = select(Attempt.campaign_id).distinct().where(Attempt.ended.is_(None), Attempt.deadline > 0)
+
+
+def at_work(database: Database) -> set[int]:
+    """The numbers of the campaigns of a ledger whose tasks are leased now."""
+    with database.reading() as connection:
+        return set(connection.scalars(_AT_WORK))
 
 
 _SECONDS = select(func.coalesce(func.sum(Result.seconds), 0.0)).where(Result.campaign_id == CAMPAIGN)

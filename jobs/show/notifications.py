@@ -25,19 +25,17 @@ from db.messages import document, iso
 from jobs.clock import SYSTEM, Clock
 from jobs.show.hooks import CommandHook, NotDelivered
 from langford.errors import named
-from langford.words import duration, several
+from langford.words import several
 
 LOOK_SECONDS = 5.0
 """Time between two looks at the campaigns."""
-OWED_SECONDS = 0.25
+OWED_SECONDS = 1.0
 """Time between two tries of what is owed when the process ends."""
 GRACE_SECONDS = 2.0
 """How long the end of a delivery that was given up is waited for."""
 LATER = "the next `langford run` or `langford serve` with this ledger tries again"
 PAUSE_SECONDS = 60.0
-"""Seconds after a notification before the next one of its kind: what happens meanwhile is in that one."""
-FIRST_PAUSE, MAX_PAUSE_OF_FAILURES = 1.0, 600.0
-"""Seconds after the first failure of the command, and after many."""
+"""Seconds after a notification, or a failure, before the next one of its kind: what happens meanwhile is in it."""
 STALLED_SECONDS = 900.0
 """By default a campaign has stalled when no one has worked for this many seconds."""
 DONE, STALLED = "done", "stalled"
@@ -62,22 +60,10 @@ class Fact:
 
 @dataclass
 class Told:
-    """What was sent about facts of one kind; times are monotonic seconds."""
+    """What was sent about facts of one kind."""
 
     about: str | None = None  # of the last notice; None: nothing was sent of what holds now
-    at: float = -inf  # when that was
-    failures: int = 0  # since then
-    next_try: float = -inf
-
-    def is_due(self, fact: Fact, now: float, at_once: bool) -> bool:
-        """``at_once``: do not wait for more of the kind."""
-        return fact.about != self.about and (at_once or now >= self.at + PAUSE_SECONDS) and now >= self.next_try
-
-    def fail(self, now: float) -> float:
-        """Returns the seconds until the next try."""
-        pause = min(MAX_PAUSE_OF_FAILURES, FIRST_PAUSE * 2.0**self.failures)
-        self.failures, self.next_try = self.failures + 1, now + pause
-        return pause
+    tried: float = -inf  # when a notice was sent, or could not be, in monotonic seconds
 
 
 class NotifiableFacts:
@@ -144,8 +130,8 @@ class Notifier:
         # Campaigns of which nothing can be seen now.
         self._blind: set[str] = set()
         self._told = defaultdict[tuple[str, str], Told](Told)
-        # (campaign, kind) of what did not arrive yet.
-        self._owed: set[tuple[str, str]] = set()
+        # By (campaign, kind) of what did not arrive yet: why.
+        self._owed: dict[tuple[str, str], str] = {}
         self._thread = threading.Thread(target=self._run, name="notify", daemon=True)
 
     def start(self) -> None:
@@ -166,8 +152,8 @@ class Notifier:
                 self._give_up_at = 0.0
                 self._hook.give_up()
                 self._thread.join(GRACE_SECONDS)
-        for campaign, kind in sorted(self._owed):
-            self._say(f"{self._hook.where} was not notified of {str(kind)!r}: {LATER}", campaign)
+        for (campaign, kind), reason in sorted(self._owed.items()):
+            self._say(f"{self._hook.where} was not notified of {str(kind)!r}: {reason}; {LATER}", campaign)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -187,11 +173,11 @@ class Notifier:
                 overview = shared.newest()
                 facts = {fact.kind: fact for fact in self._facts[campaign].of(overview)}
                 for kind in KINDS:
-                    told = self._told[campaign.name, kind]
+                    told, now = self._told[campaign.name, kind], self._clock.monotonic()
                     if kind not in facts:
                         told.about = None
-                        self._owed.discard((campaign.name, kind))
-                    elif told.is_due(facts[kind], self._clock.monotonic(), at_once):
+                        self._owed.pop((campaign.name, kind), None)
+                    elif facts[kind].about != told.about and (at_once or now >= told.tried + PAUSE_SECONDS):
                         self._notify(campaign, overview, facts[kind])
                 self._blind.discard(campaign.name)
             except Exception as error:  # whatever it is: the thread must continue, and the work does without it
@@ -202,22 +188,20 @@ class Notifier:
 
     def _notify(self, campaign: Campaign, overview: Overview, fact: Fact) -> None:
         subject = campaign.name, fact.kind
-        told = self._told[subject]
-        self._owed.add(subject)
+        told, is_first = self._told[subject], subject not in self._owed
+        self._owed.setdefault(subject, "it did not end")
         try:
             self._hook.notify(json.dumps(notice(overview, fact)).encode())
         except NotDelivered as error:
-            again = f"trying again in {duration(told.fail(self._clock.monotonic()))}"
-            if self._clock.monotonic() >= self._give_up_at:
-                again = LATER
-                self._owed.discard(subject)  # this is the last word on it
-            message = f"{self._hook.where} was not notified of {str(fact.kind)!r}: {error}; {again}"
-            self._say(message, campaign.name)
-            return
-        self._owed.discard(subject)
-        attempts = f" at attempt {told.failures + 1}" if told.failures else ""
-        self._told[subject] = Told(fact.about, self._clock.monotonic())
-        self._say(f"{self._hook.where} was notified of {str(fact.kind)!r}{attempts}", campaign.name)
+            self._owed[subject] = str(error)
+            if is_first and self._clock.monotonic() < self._give_up_at:
+                message = f"{self._hook.where} was not notified of {str(fact.kind)!r}: {error}; trying again"
+                self._say(message, campaign.name)
+        else:
+            del self._owed[subject]
+            told.about = fact.about
+            self._say(f"{self._hook.where} was notified of {str(fact.kind)!r}", campaign.name)
+        told.tried = self._clock.monotonic()
 
 
 def notice(overview: Overview, fact: Fact) -> dict[str, Any]:

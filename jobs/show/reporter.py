@@ -6,23 +6,25 @@ cover everything that happened in the campaigns, whichever server the workers us
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 
 from db import Campaign
 from db.errors import LedgerError
-from db.look.events import Activity
+from db.look import progress
 from db.look.overview.records import Happened, Overview
 from db.look.overview.shared import Shared
 from db.look.overview.workers import DONE
 from db.states import EventKind
-from jobs.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock, repeated
 from jobs.show import log_lines
 from langford.errors import named
 
 ACTIVITY_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS = 1.0, 5.0, 60.0
 """Time between two questions which campaigns are active, two looks at one, and two lines on its progress."""
+REST_SECONDS = 60.0
+"""How much longer nobody looks at a campaign without workers: a server may have a thousand of them."""
 IDLE_SECONDS = 600.0
 """Time between two lines on the progress while nothing changes."""
 LATE_SECONDS = 60.0
@@ -42,7 +44,7 @@ class CampaignReporter:
 
     @property
     def rests(self) -> bool:
-        if self._before is None or self._clock.monotonic() >= self._next_look + IDLE_SECONDS:
+        if self._before is None or self._clock.monotonic() >= self._next_look + REST_SECONDS:
             return False
         return not any(worker.state.is_present for worker in self._before.workers)
 
@@ -89,35 +91,19 @@ def _new_events(before: Overview, now: Overview) -> list[list[Happened]]:
 
 
 class Reporter:
-    """Writes the lines about all campaigns of a server, in a thread of its own."""
+    """Writes the lines about all campaigns of a server."""
 
     def __init__(self, campaigns: Mapping[Campaign, Shared[Overview]], clock: Clock = SYSTEM) -> None:
         self._reporters = {campaign: CampaignReporter(shared, clock) for campaign, shared in campaigns.items()}
-        self._activities = [Activity(database) for database in {campaign.database for campaign in campaigns}]
-        self._clock, self._stopping = clock, threading.Event()
+        self._databases = {campaign.database for campaign in campaigns}
         # Campaigns of which nothing can be seen now.
         self._blind: set[str] = set()
-        self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self, seconds: float) -> None:
-        """Log what is left, and end, after ``seconds`` at the latest."""
-        self._stopping.set()
-        self._thread.join(seconds)
-
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            self.look()
-            self._clock.wait(ACTIVITY_SECONDS, self._stopping)
-        self.look(at_once=True)
 
     def look(self, at_once: bool = False) -> None:
         """``at_once``: log about all campaigns, at once."""
         active: set[int] | None = None
         with suppress(LedgerError):  # each reporter says what is wrong
-            active = {number for activity in self._activities for number in activity.campaigns()}
+            active = {number for database in self._databases for number in progress.at_work(database)}
         for campaign, reporter in self._reporters.items():
             name = campaign.name
             if active is not None and campaign.campaign_id not in active and reporter.rests and not at_once:
@@ -130,3 +116,9 @@ class Reporter:
                 if name not in self._blind:
                     log_lines.line(f"cannot read the progress: {said}", name)
                 self._blind.add(name)
+
+
+def reported(campaigns: Mapping[Campaign, Shared[Overview]]) -> AbstractContextManager[None]:
+    """Write the lines while the block runs, in a thread of its own, and the last ones at its end."""
+    reporter = Reporter(campaigns)
+    return repeated(reporter.look, ACTIVITY_SECONDS, "reporter", last=partial(reporter.look, at_once=True))

@@ -35,4 +35,4 @@ def written(ledger: Ledger, charges: Charges, clock: Clock = SYSTEM) -> Abstract
         with suppress(LedgerError):  # the requests and the reporter say that the ledger does not answer
             usage.write()
 
-    return repeated(write, EVERY_SECONDS, "usage", clock, at_end=True)
+    return repeated(write, EVERY_SECONDS, "usage", clock, write)

@@ -22,7 +22,7 @@ from jobs.farm.api.overviews import Overviews
 from jobs.farm.entrance import entrance
 from jobs.reach.join import SUFFIX
 from jobs.show import log_lines
-from jobs.show.reporter import Reporter
+from jobs.show.reporter import reported
 from langford.cli.campaigns.opening import opened
 from langford.cli.campaigns.running import promise
 from langford.cli.campaigns.tokens import worker_joins
@@ -43,7 +43,7 @@ from langford.version import install
 
 PORT = 8765
 LAST_SECONDS = 5.0
-"""The time limit for the last lines and notifications."""
+"""The time limit for the last notifications."""
 
 
 @click.command(
@@ -211,14 +211,3 @@ def ended_in_order() -> Iterator[list[int]]:
             signal.signal(each, handler)
         if received:
             signal.raise_signal(received[0])
-
-
-@contextmanager
-def reported(overviews: Mapping[Campaign, Shared[Overview]]) -> Iterator[None]:
-    """Log the events of campaigns while the block runs."""
-    reporter = Reporter(overviews)
-    reporter.start()
-    try:
-        yield
-    finally:
-        reporter.stop(LAST_SECONDS)
