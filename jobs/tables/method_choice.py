@@ -63,7 +63,7 @@ class MethodChoice:
     def first(self, problem: Problem) -> Method:
         return self._methods[problem]
 
-    def second(self, problem: Problem, key: PlanKey, begun: Collection[str] = ()) -> Method:
+    def second(self, problem: Problem, key: PlanKey) -> Method:
         """The method that counts a problem again, as :func:`jobs.verify.second_method.second_method` chooses.
 
         Raises BadInput when there is none.
@@ -71,10 +71,9 @@ class MethodChoice:
         Args:
             problem: of the table.
             key: the plan by which it was counted.
-            begun: methods of campaigns of the problem in the ledger.
         """
         kind = self.devices(problem)[0].kind
-        second = second_method(key, kind, begun)
+        second = second_method(key, kind)
         if second is None:
             raise BadInput(
                 f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "

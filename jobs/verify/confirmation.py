@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from db import Campaign, Standing
+from db import Campaign
 from jobs.verify.agreement import Agreement, agreement, recomputing
 from jobs.verify.second_method import relation, second_method, second_seed
 from langford.devices import Device
@@ -93,13 +93,44 @@ def confirmations(campaign: Campaign, count: Count, others: Iterable[Campaign]) 
     """
     for other in others:
         key = other.key
-        if other.problem != campaign.problem or (key.method, key.seed) == (campaign.key.method, campaign.key.seed):
+        if other.problem != campaign.problem or sum_of(key) == sum_of(campaign.key):
             continue
         try:
             counts = count, require_complete(other)
         except LangfordError:
             continue  # it proves nothing
         yield Confirmation(campaign.problem, (campaign.name, campaign.key), (other.name, key), counts)
+
+
+def confirming(campaigns: Iterable[Campaign], key: PlanKey, device_kind: str) -> Campaign | None:
+    """The campaign that confirms the count of a plan, unless another one is asked for; None: there is none yet.
+
+    One by another sum that is finished, the least related first; else the one by the rule's second sum, so that the
+    same command resumes.
+
+    Args:
+        campaigns: of any problems; those of the same pattern are looked at.
+        key: the plan by which the problem was counted.
+        device_kind: on which it is counted again.
+    """
+    others = [
+        each
+        for each in campaigns
+        if each.key.problem.pattern == key.problem.pattern
+        and each.key.method in METHODS
+        and sum_of(each.key) != sum_of(key)
+    ]
+    finished = [each for each in others if not each.reader.standing().missing]
+    if finished:
+        return min(finished, key=lambda each: relation(METHODS[each.key.method], METHODS[key.method]))
+    method = second_method(key, device_kind)
+    wanted = None if method is None else (method.name, second_seed(key, method))
+    return next((each for each in others if sum_of(each.key) == wanted), None)
+
+
+def sum_of(key: PlanKey) -> tuple[str, int]:
+    """Which sum a plan splits: its partial results are those of no other."""
+    return key.method, key.seed
 
 
 def confirming_plan(
@@ -110,7 +141,7 @@ def confirming_plan(
     depth: int | None,
     devices: Sequence[Device],
 ) -> tuple[PlanKey, str]:
-    """The plan and the name of the campaign that confirms another one: one that has been begun, or a new one.
+    """The plan and the name of the campaign that confirms another one: one of the ledger, or a new one.
 
     The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two
     no more independent: the values of deeper tasks add up to that of their owner (Plan.owners), both methods
@@ -120,7 +151,7 @@ def confirming_plan(
     Args:
         campaigns: those of the ledger.
         campaign: the one to be confirmed.
-        method_name: None: that of a campaign that has been begun, else :func:`jobs.verify.second_method` chooses.
+        method_name: None: as :func:`confirming` chooses.
         seed: None: the default; where the method is the same, the one after that of the campaign.
         depth: None: the best for the device.
         devices: that count at the same time.
@@ -128,44 +159,22 @@ def confirming_plan(
     Raises BadInput, MethodDoesNotApply, BadSeed or BadDepth.
     """
     key = campaign.key
-    rivals = [each for each in campaigns if each.key.problem == key.problem and depth in (None, each.key.depth)]
+    rivals = [each for each in campaigns if depth in (None, each.key.depth)]
     if method_name is None and seed is None:
-        begun = _begun(rivals, key, devices[0].kind)
-        if begun is not None:
-            return begun.key, begun.name
+        found = confirming(rivals, key, devices[0].kind)
+        if found is not None:
+            return found.key, found.name
     method = _method(key, method_name, seed, devices)
     seed = second_seed(key, method) if seed is None else chosen_seed(method, seed)
-    if (method.name, seed) == (key.method, key.seed):
+    if (method.name, seed) == sum_of(key):
         raise BadInput(
             f"{campaign.name} is this same sum ({key}), which confirms nothing: choose another --method or --seed"
         )
     for rival in rivals:
-        if (rival.key.method, rival.key.seed) == (method.name, seed):
+        if rival.key.problem == key.problem and sum_of(rival.key) == (method.name, seed):
             return rival.key, rival.name
-    confirming = chosen_plan(key.problem, devices[0], method.name, depth, seed or None).key
-    return confirming, confirming.name
-
-
-def _begun(rivals: Iterable[Campaign], key: PlanKey, device_kind: str) -> Campaign | None:
-    """The campaign by another method that is finished, else the one that can be; None: there is none.
-
-    So the same command resumes, whatever would be chosen now.  A cancelled campaign is left, and so is one by the
-    same method: another seed was asked for by another command.
-    """
-
-    def rank(standing: Standing, rival: Campaign) -> tuple[bool, int, float]:
-        related = relation(METHODS[rival.key.method], METHODS[key.method])
-        return standing.missing > 0, related, -standing.share_done
-
-    found = [
-        (rank(standing, rival), rival)
-        for rival in rivals
-        if rival.key.method in METHODS
-        and rival.key.method != key.method
-        and device_kind in METHODS[rival.key.method].evaluators
-        and ((standing := rival.reader.standing()).unfinished or not standing.missing)
-    ]
-    return min(found, key=lambda each: each[0])[1] if found else None
+    plan = chosen_plan(key.problem, devices[0], method.name, depth, seed or None).key
+    return plan, plan.name
 
 
 def _method(key: PlanKey, name: str | None, seed: int | None, devices: Sequence[Device]) -> Method:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import inf
 
@@ -18,18 +18,15 @@ MOMENTS = 1.0
 """Methods that take less than this many seconds are equally fast."""
 
 
-def second_method(
-    key: PlanKey, device_kind: str, begun: Collection[str] = (), seeded: bool = False
-) -> Method | None:
+def second_method(key: PlanKey, device_kind: str, seeded: bool = False) -> Method | None:
     """The method that counts a problem again, by the table of benchmarks; None: there is none.
 
-    Among methods at most four times slower than the fastest, the one least related to the first; of equals, one
-    already begun, then the fastest.  The first method itself is the last resort, with another seed.
+    Among methods at most four times slower than the fastest, the one least related to the first; of equals,
+    the fastest.  The first method itself is the last resort, with another seed.
 
     Args:
         key: the plan by which it was counted.
         device_kind: the method has a kernel for it.
-        begun: names of methods to prefer.
         seeded: only methods that take a seed, the first method itself before others.
     """
     usable = _usable(key, device_kind, seeded)
@@ -40,7 +37,7 @@ def second_method(
     affordable = COSTLIER * min(costs.values())
     return min(
         (method for method in usable if costs[method.name] <= affordable),
-        key=lambda method: (relation(method, METHODS[key.method]), method.name not in begun, costs[method.name]),
+        key=lambda method: (relation(method, METHODS[key.method]), costs[method.name]),
     )
 
 

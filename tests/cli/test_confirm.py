@@ -99,19 +99,17 @@ def test_a_wrong_count_is_not_confirmed(langford: Run, tmp_path: Path) -> None:
     ("begun", "chosen"),
     [
         ("", "godfrey"),
-        ("create shifted2", "shifted2"),
-        ("create shifted2, create miller", "miller"),
+        ("create godfrey --depth 4, create miller", "godfrey"),
         ("create miller, run shifted2", "shifted2"),
-        ("create shifted2, cancel shifted2", "godfrey"),
-        ("run shifted --seed 3", "godfrey"),
+        ("run shifted2, run miller", "miller"),
+        ("run shifted --seed 3", "shifted"),
     ],
     ids=[
         "the least related",
-        "one that an earlier version began",
-        "of those begun, the least related",
+        "the same, begun at another depth",
         "a finished one",
-        "none that was cancelled",
-        "another method, whatever seeds were counted",
+        "of those finished, the least related",
+        "a finished one by another seed",
     ],
 )
 def test_a_second_count_that_was_begun_is_resumed(langford: Run, tmp_path: Path, begun: str, chosen: str) -> None:
@@ -121,9 +119,9 @@ def test_a_second_count_that_was_begun_is_resumed(langford: Run, tmp_path: Path,
     made = []
     for command in filter(None, begun.split(", ")):
         verb, method, *options = command.split()
-        made += [f"rosa-8-{method}"] if verb != "cancel" else []
+        made.append(f"rosa-8-{method}")
         plan = ["rosa", "8", "--method", method, "--name", f"rosa-8-{method}", *options]
-        assert langford(verb, *(plan if verb != "cancel" else [f"rosa-8-{method}"])).returncode == 0
+        assert langford(verb, *plan).returncode == 0
     done = langford("confirm", "eight", "--json")
     assert done.returncode == 0, done.stderr
     second = json.loads(done.stdout)["campaigns"][1]
@@ -138,23 +136,21 @@ def test_of_several_methods_the_least_related_of_those_that_cost_little_counts_a
     costs = {"polyphase": 20.0, "godfrey": 60.0, "shifted": 40.0, "shifted2": 40.0}
     key = PlanKey(Problem.langford(12), "shifted2", 0)
 
-    def chosen(*begun: str, first: PlanKey = key, **others: float) -> str:
+    def chosen(first: PlanKey = key, **others: float) -> str:
         def tabled(problem: Problem, method: Method, device_kind: str) -> Speed:
             seconds = {**costs, **others}.get(method.name, 180.0)
             return Speed(seconds / whole_work(problem, method), KnownFrom.TABLE, 1.0, method, problem)
 
         monkeypatch.setattr("jobs.verify.second_method.tabled", tabled)
-        method = second_method(first, "cpu", begun)
+        method = second_method(first, "cpu")
         assert method is not None
         return method.name
 
     assert chosen() == "polyphase"
-    assert chosen("godfrey") == "godfrey"
-    assert chosen("shifted", "miller") == "polyphase", "shares less; costs less"
     assert chosen(polyphase=170.0, godfrey=170.0) == "shifted", "shares more, but costs less"
     assert chosen(godfrey=0.9, polyphase=0.1, shifted=0.1, shifted2=0.1) == "polyphase", "all take moments"
     few = PlanKey(Problem.langford(8), "miller", 0)
-    assert chosen("regular", first=few, miller=9.0, regular=9.0) != "regular", "places colours by the same code"
+    assert chosen(few, miller=9.0, regular=9.0) != "regular", "places colours by the same code"
 
 
 def test_nothing_is_measured_for_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:

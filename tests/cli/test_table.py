@@ -290,11 +290,8 @@ def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: R
 
 
 def test_a_search_confirms_no_sum_that_takes_long() -> None:
-    small, large = Problem.langford(8), Problem.langford(20)
-    choice = MethodChoice([small, large], [CPU])
-    # Of the methods that take moments, each is as good; a search takes days where a sum takes a minute.
-    for problem, begun in ((small, "miller"), (large, "shifted2")):
-        assert choice.second(problem, chosen_plan(problem, CPU).key, {"miller"}).name == begun
+    large = Problem.langford(20)  # a search takes days where a sum takes a minute
+    assert MethodChoice([large], [CPU]).second(large, chosen_plan(large, CPU).key).name == "shifted2"
 
 
 def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, tmp_path: Path) -> None:
@@ -305,14 +302,6 @@ def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, t
     assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         assert [campaign.reader.standing().unfinished for campaign in ledger.campaigns()] == [0, 0]
-
-
-def test_a_second_count_that_was_cancelled_is_left(langford: Run, tmp_path: Path) -> None:
-    made(langford, "rosa", "--from", "7", "7")
-    assert langford("create", "rosa", "7", "--method", "godfrey", "--depth", "4").returncode == 0
-    assert langford("cancel", "rosa-7-godfrey-4").returncode == 0
-    [row] = rows(made(langford, "rosa", "--from", "7", "7", "--confirm", "--format", "csv"))
-    assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
 
 
 def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path) -> None:

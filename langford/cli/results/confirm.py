@@ -40,7 +40,7 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "method_name",
     type=METHOD_NAMES,
     help="Default: of the methods at most four times slower than the fastest, the one that shares least with the "
-    "campaign's; or that of a campaign of this problem in the ledger.",
+    "campaign's; or that of a finished campaign of this problem in the ledger.",
 )
 @click.option(
     "--seed",
@@ -69,7 +69,7 @@ def confirm(
 
     A new campaign in this ledger recomputes everything by another method: of those at most four times slower than
     the fastest, the one that shares least with the first.  If none remains, it uses the same method with another
-    seed.  If the ledger already has a campaign of the problem by another method, that one is used or resumed.  Only
+    seed.  If the ledger has a finished campaign of the problem by another method or seed, that one is used.  Only
     the totals are compared, because the partial sums differ.  Those of miller and regular are the same: `langford
     verify NAME --method` compares them one by one.
     """
