@@ -221,17 +221,6 @@ def test_the_report_says_so(golden: Golden) -> None:
     assert (gpu.seconds, gpu.results, cores.seconds, cores.results) == (1600.0, 4, 3200.0, 2)
 
 
-def test_queries_say_so(golden: Golden) -> None:
-    sql = (
-        "SELECT device_model, count(*) AS tasks, sum(seconds) AS seconds, "
-        "sum(work) / sum(seconds) AS work_per_second FROM task_overview "
-        "WHERE seconds IS NOT NULL GROUP BY device_model"
-    )
-    devices = json.loads(golden.command("query", sql, "--json"))
-    speeds = {row["device_model"]: (row["tasks"], row["seconds"], row["work_per_second"]) for row in devices}
-    assert speeds == {"a GPU": (4, 1600.0, 2.56), "a processor": (2, 3200.0, 0.64)}
-
-
 def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:
     """As an export, and imported: the GPU computes 2560 points in 2000 s, the cores the rest in 4800 s."""
     of_computation, since_the_start, occupancy = ALL / 6800, ALL / 2500, 6800 / 2500

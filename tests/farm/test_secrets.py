@@ -32,7 +32,6 @@ from tests.support.joins import join_file
 
 SECRET = "hunter2"
 STRANGER = 54321
-LABEL = "red \x1b[31m [/b]"
 SECRET_URLS = [
     f"postgresql://ada:{SECRET}@nowhere.invalid/records",
     f"postgresql://ada:{SECRET}@127.0.0.1:1/records",

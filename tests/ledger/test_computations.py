@@ -223,20 +223,3 @@ def test_provenances_that_are_too_long_for_a_file_are_cut(tmp_path: Path, monkey
     read = read_export(written(tmp_path, Export(NAME, KEY, TASKS, results)))
     assert [each.result for each in read.results] == TRUE
     assert {len(each.provenance) for each in read.results} == {100}
-
-
-def test_no_task_was_begun_before_it_was_granted(ledger: Ledger) -> None:
-    """A clock that is wrong makes no times that cannot be."""
-    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-    ledger.enrol("a", "host-a", "1")
-    leases = campaign.worker.lease("a", 2, HOUR)
-    past, future = (
-        structs.replace(each, began=began)
-        for each, began in zip(true_deliveries(leases), (1.0, time.time() + HOUR), strict=True)
-    )
-    campaign.worker.deliver([past, future])
-    with ledger.database.reading() as connection:
-        rows = connection.execute(select(Attempt.id, Attempt.granted, Attempt.began, Attempt.ended))
-        times = {row.id: row for row in rows}
-    assert times[past.attempt].began == times[past.attempt].granted
-    assert times[future.attempt].began <= times[future.attempt].ended

@@ -16,10 +16,8 @@ from db.errors import (
     NoSuchCampaign,
     UnknownWorker,
     Unreplicated,
-    UntrustedResults,
-    WorkerDistrusted,
 )
-from db.states import COMPLAINTS, EventKind, Outcome, Role, TaskState
+from db.states import EventKind, Outcome, Role, TaskState
 from langford.problem import Problem
 from tests.support.campaigns import (
     HOUR,
@@ -32,7 +30,6 @@ from tests.support.campaigns import (
     events,
     finish,
     forged,
-    let_be_drawn,
     new_campaign,
     pace,
     true_deliveries,
@@ -174,52 +171,6 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
         ]
     assert kernels == sorted(kernels, reverse=True)
     assert kernels[0] == "cuda"
-
-
-def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -> None:
-    for worker in "cd":
-        ledger.enrol(worker, f"host-{worker}", "1")
-    lies = {lease.index: lease for lease in campaign.worker.lease("a", 3, HOUR)}
-    for lease in lies.values():
-        deliver(campaign, lease, forged(lease.index))
-    finish(campaign, "b")
-    assert len(campaign.reader.results()) == TASKS  # it has not been noticed yet
-    assert not campaign.worker.lease("b", 1, HOUR)
-    suspect = min(lies)
-    let_be_drawn(campaign, suspect)
-    [second] = campaign.worker.lease("b", 1, HOUR)
-    assert second.index == suspect
-    assert deliver(campaign, second, TRUE[suspect]) is EventKind.CONFLICT
-    with pytest.raises(ConflictingResults, match="run another worker"):
-        campaign.reader.results()
-    assert not campaign.worker.lease("a", 1, HOUR) + campaign.worker.lease("b", 1, HOUR)
-    [third] = campaign.worker.lease("c", 5, HOUR)
-    assert deliver(campaign, third, TRUE[suspect]) is EventKind.CONFLICT
-    assert campaign.reader.overview().checked.conflicts == 0
-    with pytest.raises(WorkerDistrusted, match="memory"):
-        campaign.worker.lease("a", 1, HOUR)
-    with pytest.raises(UntrustedResults, match="2 results"):
-        campaign.reader.results()
-    finish(campaign, "d")
-    finish(campaign, "b")
-    assert campaign.reader.results() == TRUE
-    assert campaign.reader.standing().rechecks == 0
-
-
-def test_a_recheck_that_fails_waits_for_another_worker(ledger: Ledger, campaign: Campaign) -> None:
-    """However many fail: what is done is never set aside."""
-    for worker in "cde":
-        ledger.enrol(worker, f"host-{worker}", "1")
-    campaign.operator.raise_share(1.0)
-    finish(campaign, "a")
-    for worker, how in zip("bcd", (*COMPLAINTS, COMPLAINTS[0]), strict=True):
-        leases = campaign.worker.lease(worker, TASKS, HOUR)
-        assert campaign.worker.end(leases, how, "boom") == set()
-        assert not campaign.worker.lease(worker, TASKS, HOUR)  # it has failed at each of them
-    assert campaign.reader.standing().tasks == {TaskState.DONE: TASKS}
-    assert campaign.reader.standing().rechecks == TASKS
-    finish(campaign, "e")
-    assert campaign.reader.results() == TRUE
 
 
 def test_the_pace_is_that_of_the_slowest_result_of_a_kind_of_device(ledger: Ledger, campaign: Campaign) -> None:

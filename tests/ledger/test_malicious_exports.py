@@ -20,7 +20,6 @@ from db.schema.models import Base
 from db.states import Role
 from jobs.verify import exchange
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
-from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run, without_announcement
 from tests.support.databases import new_address
 from tests.support.malicious_exports import honest, malicious, packed
@@ -69,10 +68,9 @@ def dump(where: str) -> str:
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("seconds", [1e10, *exhaustive([0.0])])
-def test_a_time_that_a_file_claims_misleads_nobody(langford: Run, tmp_path: Path, seconds: float) -> None:
+def test_a_time_that_a_file_claims_misleads_nobody(langford: Run, tmp_path: Path) -> None:
     header, source, *results = honest()
-    claimed = [result | {"seconds": seconds} for result in results[:-3]]
+    claimed = [result | {"seconds": 1e10} for result in results[:-3]]
     (tmp_path / "claims.gz").write_bytes(packed([header | {"results": len(claimed)}, source, *claimed]))
     run = ["run", "langford", "7", "--method", "polyphase", "--depth", "8", "--name", NAME]
     for command, code in (

@@ -15,7 +15,6 @@ from sqlalchemy import make_url, text
 from db import Ledger
 from db.errors import ConnectionLost, LedgerError, LedgerUnusable
 from db.look.read_only import ask_sql
-from db.schema import creation
 from db.states import Outcome, Role
 from db.store.connections import SETTINGS
 from langford.cli.main import cli
@@ -116,16 +115,6 @@ def test_no_new_ledger_where_characters_are_missing(address: str) -> None:
     with_encoding(address, "LATIN1")
     for arguments in WRITING[:2]:
         assert "has the encoding LATIN1" in refusal(address, arguments)
-
-
-def test_a_ledger_where_characters_are_missing_is_used_on(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(creation, "ENCODINGS", {"LATIN1"})
-        write_finished(with_encoding(address, "LATIN1"), "Ärger")
-    assert "lacks a character" in refusal(address, ["token", NAME, "--label", WORDS])
-    with Ledger(address) as ledger:
-        assert ledger.campaign(NAME).reader.merged().published == COUNT
-        assert [token.label for token in ledger.campaign(NAME).operator.tokens()] == ["Ärger"]
 
 
 # -- settings -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Overviews of histories whose answers are known, on every database."""
+"""Overviews of histories whose answers are known; tests/farm/test_one_answer.py asks Postgres, too."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ from tests.support.campaigns import (
     terms_of,
     with_token,
 )
-from tests.support.cases import exhaustive
 from tests.support.database_clock import moved_clock
-from tests.support.databases import ledger_of_a_test, new_ledger
+from tests.support.databases import new_ledger
 from tests.support.statements import statements_of
 
 LARGER = plan_of(PlanKey(Problem.langford(12), "polyphase", 12))
@@ -91,9 +90,9 @@ class History:
         return overview
 
 
-@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
-def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
-    with moved_clock() as clock, ledger_of_a_test(request.param, tmp_path) as ledger:
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[History]:
+    with moved_clock() as clock, new_ledger("sqlite", tmp_path) as ledger:
         clock.stop()
         yield History(ledger)
 
@@ -170,23 +169,6 @@ def test_what_happened_to_the_workers(history: History) -> None:
     }
 
 
-def test_speed_and_time_that_remains(history: History) -> None:
-    history.come("a", 100)
-    leases = history.lease("a", 6, 90)
-    for lease, age in zip(leases[:4], (80, 60, 40, 20), strict=True):
-        history.deliver(lease, age)
-    overview = history.look()
-    done = work(leases[:4])
-    assert overview.speed.seconds == pytest.approx(100)
-    assert overview.speed.now == pytest.approx(done / 100)
-    assert overview.speed.average == pytest.approx(done / 70)
-    assert overview.speed.tasks_per_minute_now == pytest.approx(2.4)
-    assert overview.speed.unit == "points"
-    assert (overview.tasks.done, overview.tasks.leased, overview.tasks.ready) == (4, 2, TASKS - 6)
-    assert overview.work.done == pytest.approx(done / sum(PLAN.work))
-    assert worker(overview, "a").speed == overview.speed.now
-
-
 @pytest.mark.exhaustive
 def test_a_fast_campaign_is_measured_over_a_short_time(history: History) -> None:
     history.enlarge()
@@ -218,31 +200,6 @@ def test_a_pause_is_not_slow(history: History) -> None:
     assert overview.speed.average == pytest.approx((work(leases) + lease.work) / 38_990)
     assert (worker(overview, "old").state, worker(overview, "old").speed) == (WorkerState.ENDED, None)
     assert [view.worker_id for view in overview.workers] == ["new", "old"]
-
-
-def test_the_time_left_is_that_of_the_tasks_on_the_devices_that_are_here(history: History) -> None:
-    """A device computes 10 units of work a second, and has done the first of its tasks for 5 seconds."""
-    history.come("a", 2000, processes=1)
-    leases = history.lease("a", TASKS - 3, 1900)
-    ages = 1000, 800, 600, 400, 5
-    for lease, age in zip(leases[:2], ages, strict=False):
-        history.deliver(lease, age, seconds=lease.work / 10)
-    assert history.look().eta is None  # two results mean nothing
-    for lease, age in zip(leases[2:5], ages[2:], strict=True):
-        history.deliver(lease, age, seconds=lease.work / 10)
-    history.campaign.worker.renew(leases[5:], HOUR, computed={leases[5].attempt: 5.0})
-    eta = history.look().eta
-    assert eta is not None
-    done = work(leases[:5])
-    assert eta.seconds == pytest.approx((sum(PLAN.work) - done) / 10 - 5)
-    assert eta.earliest <= history.look().now + eta.seconds <= eta.latest + 1
-    # Two devices take the tasks that wait, the largest first; one of them has just begun.
-    history.come("b", 1, processes=1)
-    history.lease("b", 1, 0)
-    history.campaign.worker.end(leases[6:])
-    shared = history.look().eta
-    assert shared is not None
-    assert shared.seconds == pytest.approx((sum(PLAN.work) - done) / 20 - 2.5, abs=max(PLAN.work) / 20 + 1)
 
 
 def test_devices_are_compared_with_those_of_the_same_model(history: History) -> None:
@@ -315,19 +272,6 @@ def test_who_is_here(history: History) -> None:
     assert warned(overview, WarningKind.NO_WORKERS) is None
     history.seen("silent", GONE_SECONDS + 400)
     assert worker(history.look(), "silent").state is WorkerState.SILENT  # not gone: it has a lease
-
-
-def test_what_a_preemption_costs(history: History) -> None:
-    history.come("a", 500)
-    first, second, third = history.lease("a", 3, 400)
-    said = {first.attempt: 250.0, second.attempt: 100.0}
-    history.campaign.worker.end([first, second], Outcome.PREEMPTED, "SIGTERM", said)
-    history.campaign.worker.end([third], Outcome.FAILED, "an error is no preemption", {third.attempt: 12.0})
-    view = worker(history.look(), "a")
-    assert (view.lost.attempts, view.done, view.leased) == (3, 0, 0)
-    assert view.lost.seconds == pytest.approx(250 + 100 + 12)
-    assert history.look().lost["preempted"].seconds == pytest.approx(250 + 100)
-    assert history.look().attempts == {"failed": 1, "preempted": 2}
 
 
 def test_how_many_workers_were_there(history: History) -> None:
@@ -566,9 +510,6 @@ def test_a_disk_that_is_nearly_full(history: History, monkeypatch: pytest.Monkey
     assert warned(history.look(), WarningKind.DISK_NEARLY_FULL) is None
     monkeypatch.setattr(room, "MIN_FREE_BYTES", 2**70)
     text = warned(history.look(), WarningKind.DISK_NEARLY_FULL)
-    if history.ledger.database.folder is None:
-        assert text is None, "only the server knows the disk of its database"
-        return
     assert "left on the disk of the ledger" in str(text)
     assert str(tmp_path) not in str(text)  # readers of a server need not know where things are
 

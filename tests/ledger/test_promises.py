@@ -24,13 +24,11 @@ from db.states import EventKind, Role
 from jobs.verify import exchange
 from langford.errors import Incomplete
 from langford.result import Evaluation
-from tests.support import malicious_exports
 from tests.support.campaigns import (
     COUNT,
     HOUR,
     KEY,
     NAME,
-    PLAN,
     TASKS,
     TRUE,
     delivery,
@@ -41,7 +39,6 @@ from tests.support.campaigns import (
     true_deliveries,
     with_token,
 )
-from tests.support.databases import new_ledger
 
 ALL = frozenset(range(TASKS))
 KEPT = Promise(1.0, ALL, dict.fromkeys(range(TASKS), (0, 1)))
@@ -71,13 +68,6 @@ def stated(campaign: Campaign) -> Promise | None:
     """What an export promises, but for its draw."""
     promise = campaign.reader.promise()
     return None if promise is None else replace(promise, draw="", secret="")
-
-
-def lie_once(campaign: Campaign, worker: str = "a") -> None:
-    """Let one worker do everything, and lie about the first task so that no check finds it."""
-    lie = forged(0, (PLAN.multiplier << 1) >> PLAN.expectation(0).zero_bits)
-    leases = campaign.worker.lease(worker, TASKS, HOUR)
-    campaign.worker.deliver([delivery(one, lie if one.index == 0 else TRUE[one.index]) for one in leases])
 
 
 def promised_campaign(ledger: Ledger, share: float = 1.0) -> Campaign:
@@ -221,12 +211,6 @@ def test_parts_that_promise_less_do_not_pass_for_more(tmp_path: Path) -> None:
         exchange.count_of([honest])
 
 
-def test_the_honest_promise_is_read(tmp_path: Path) -> None:
-    (tmp_path / "honest.gz").write_bytes(malicious_exports.packed(malicious_exports.promising()))
-    promise = read_export(tmp_path / "honest.gz").promise
-    assert promise == Promise(0.5, frozenset([0, 1, 2]), {0: (0, 1), 1: (2, 0), 2: None})
-
-
 # -- ledgers ----------------------------------------------------------------------------------
 
 
@@ -265,32 +249,6 @@ def test_a_confirmation_by_who_is_trusted_no_more_is_not_stated(ledger: Ledger) 
     with ledger.database.writing() as connection:
         connection.execute(update(Voter).where(Voter.host == "host-b").values(distrusted=1.0))
     assert stated(campaign) == BROKEN
-
-
-def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> None:
-    """Into another ledger, and into the same one after `delete`."""
-    campaign = promised_campaign(ledger)
-    lie_once(campaign)
-    export, file = campaign.reader.trusted_export(), tmp_path / "kept.gz"
-    file.write_bytes(export.content)
-    with pytest.raises(Unreplicated):
-        exchange.count_of([file])
-    assert exchange.count_of([file], unconfirmed=True)[1].published == COUNT + 1
-    with (
-        new_ledger("sqlite", tmp_path, "other.db") as other,
-        pytest.raises(Unreplicated, match=f"0 of {TASKS}"),
-    ):
-        exchange.take(other, file)[0].reader.results()
-    campaign.operator.delete(export)
-    again, _ = exchange.take(ledger, file)
-    assert again.recheck_share == 1.0
-    with pytest.raises(Unreplicated, match=f"0 of {TASKS}"):
-        again.reader.results()
-    assert stated(again) == BROKEN
-    verdict = [Evaluation(result, 0.5, "{}") for result in TRUE]
-    assert again.operator.judge(verdict, "operator", "operating", "1") == list(range(TASKS))
-    assert again.reader.merged().published == COUNT
-    assert stated(again) == Promise(1.0, ALL, dict.fromkeys(ALL))
 
 
 def test_confirmations_in_a_file_are_no_votes(ledger: Ledger, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import langford as library
@@ -84,6 +84,7 @@ def test_a_campaigns_advice_names_its_seed(ledger: Ledger) -> None:
         campaign.reader.results()
 
 
+@settings(max_examples=10)
 @given(st.integers(0, MAX_SEED))
 def test_every_seed_travels(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     key = replace(KEY, seed=seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import structs
 from sqlalchemy import select, update
 
 from db import Campaign, Ledger
@@ -106,15 +105,6 @@ def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campa
     assert [task for task, _ in reasons(campaign)] == [index]
 
 
-def test_a_death_counts_once_and_only_with_the_nonce(campaign: Campaign) -> None:
-    lease = campaign.worker.lease("one", 1, HOUR)[0]
-    [other] = campaign.worker.lease("two", 1, HOUR)
-    assert not campaign.worker.end([structs.replace(lease, nonce=other.nonce)], Outcome.DIED, "killed")
-    for _ in range(3):
-        assert not campaign.worker.end([lease], Outcome.DIED, "killed")
-    assert campaign.reader.overview().attempts == {Outcome.DIED: 1, "running": 1}
-
-
 # -- copies at the end ----------------------------------------------------------------------------
 
 
@@ -215,24 +205,6 @@ def test_no_worker_copies_its_own_tasks(campaign: Campaign) -> None:
 
 
 # -- clocks ---------------------------------------------------------------------------------------
-
-
-def test_deadlines_of_a_clock_that_was_ahead_are_cut(ledger: Ledger, campaign: Campaign) -> None:
-    held = campaign.worker.lease("a", TASKS, 60.0)
-    campaign.worker.renew(held[:2], 120.0)
-    ahead = 3 * 86_400.0
-    with ledger.database.writing() as connection:
-        connection.execute(
-            update(Attempt).values(granted=Attempt.granted + ahead, deadline=Attempt.deadline + ahead)
-        )
-        now = max(connection.scalars(select(Attempt.granted))) - ahead
-    again = ledger.campaign(campaign.name)
-    assert not again.worker.lease("b", TASKS, HOUR)
-    with ledger.database.reading() as connection:
-        deadlines = list(connection.scalars(select(Attempt.deadline).order_by(Attempt.deadline.desc())))
-    assert len(deadlines) == TASKS
-    assert all(60 <= deadline - now < 90 for deadline in deadlines[2:])
-    assert all(120 <= deadline - now < 150 for deadline in deadlines[:2])
 
 
 def test_deadlines_of_a_clock_that_is_right_stay(ledger: Ledger, campaign: Campaign) -> None:
