@@ -58,16 +58,6 @@ class TableForecast:
     def seconds(self) -> float:
         return fsum(self.expected.values())
 
-    def up_to(self, most: float) -> tuple[int, float] | None:
-        """The largest n of the same table that takes at most some seconds, and its time; None: there is none."""
-        largest, seconds = None, 0.0
-        for n in sorted({problem.order for problem in self.expected}):
-            seconds += fsum(each for problem, each in self.expected.items() if problem.order == n)
-            if seconds > most:
-                break
-            largest = n, seconds
-        return largest
-
     @property
     def found(self) -> int:
         return sum(not seconds for seconds in self.expected.values())

@@ -83,7 +83,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("marginals 8 --colour 9", "it has 1, 2, 3, 4, 5, 6, 7, 8"),
     ("marginals 8 --colour 8 --out m.csv", "end the file name in .svg"),
     ("table extended-rosa 60", "choose a smaller N"),
-    ("table skolem 40 copies 3", " core years): choose a smaller N ("),
+    ("table skolem 40 copies 3", " core years): choose a smaller problem ("),
     ("table rosa 5 --json --format csv", "--json is a format too"),
     ("table rosa 5 -o table.pdf", "name the file *.csv, *.json or *.txt, or give --format, not table.pdf"),
     ("table 8 defect 4..3", "write 3..4"),

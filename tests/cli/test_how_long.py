@@ -229,18 +229,18 @@ def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.Monk
         assert len(campaign.reader.history().workers or ()) == 1
 
 
-def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = {19: 60.0, 20: 120.0, 23: 1e6}
     monkeypatch.setattr(
         "jobs.tables.method_choice.expected_seconds",
         lambda choices, devices: {problem: seconds[problem.n] for problem, _ in choices},
     )
     refused = call("table", "23", "--from", "19")
-    assert "choose a smaller N (20 takes about 3 min), or give --yes" in str(refused.exception)
+    assert "choose a smaller problem, or give --yes" in str(refused.exception)
     seconds[23] = 1e15
     refused = call("table", "23", "--from", "19")
     assert "million years" in str(refused.exception)
-    assert "(20 takes about 3 min) (--yes starts it regardless)" in str(refused.exception)
+    assert "choose a smaller problem (--yes starts it regardless)" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

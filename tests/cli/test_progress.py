@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from db.identity import Identity
-from jobs.console import Step
-from langford.cli.campaigns.running import SECONDS_WORTH_A_NAME, RunTerminal
 from langford.cli.output.progress import LOG_SECONDS, ProgressLine
 from tests.support.clock import MovableClock
 
@@ -32,15 +29,3 @@ def test_a_log_has_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> No
         line.update(second, second, None)
     lines = capsys.readouterr().err.splitlines()
     assert [text.split()[1] for text in lines] == ["31.0%", "62.0%", "93.0%"]
-
-
-def test_a_run_that_lasts_says_once_which_worker_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """By the letters that the ledger's tables show, and `release --worker` takes."""
-    me, clock = Identity.fresh(), MovableClock()
-    console = RunTerminal(ProgressLine("run", 100.0, 100, clock), None, me, clock)
-    said = []
-    for seconds in (0.0, SECONDS_WORTH_A_NAME - 0.1, 0.1, 10.0):
-        clock.move(seconds)
-        console.show(Step(0, 0.0, 0, 0.0, None))
-        said.append(capsys.readouterr().err)
-    assert said == ["", "", f"this is worker {me.worker_id[:8]} on {me.host}\n", ""]

@@ -59,7 +59,7 @@ def marginals(
     if out is not None:
         drawing.require_drawable(out)
     named = f"colour {colour} of {problem}"
-    rows = counted(asked.entries, named, lambda _: "choose a smaller problem", confirm, counting)
+    rows = counted(asked.entries, named, confirm, counting)
     if rows is None:
         return
     total = asked.require_sum(rows)

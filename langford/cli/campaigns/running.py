@@ -14,9 +14,7 @@ from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.identity import Identity
-from db.machines import worker_name
-from jobs.clock import SYSTEM, Clock
-from jobs.console import Console, Step
+from jobs.console import Console
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import OUT_OF_TIME, RunReport
 from jobs.verify.agreement import recomputing
@@ -36,9 +34,6 @@ from langford.words import percent, quantity, several
 if TYPE_CHECKING:
     # Ranks of MPI load no SQL.
     from langford.ledger import Campaign, Ledger
-
-SECONDS_WORTH_A_NAME = 5.0
-"""A run that lasts longer may be looked for in the tables of workers."""
 
 
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
@@ -74,7 +69,7 @@ def complete(
     """``how``: see :meth:`langford.ledger.Campaign.run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
     identity = Identity.fresh(devices)
-    console = RunTerminal(line, stop, identity)
+    console = Terminal(line, stop)
     with line.shown():
         outbox = outbox_of(identity, console)
         return campaign.run(devices, time_limit, console, identity=identity, outbox=outbox, **how)
@@ -86,23 +81,6 @@ def outbox_of(identity: Identity, console: Console) -> Outbox | None:
     with suppress(LangfordError, OSError):
         return Outbox(outbox_folder(Path(named) if named else None, create=False), identity, console)
     return None
-
-
-class RunTerminal(Terminal):
-    """The console of a run: if it lasts, it says once which worker this is."""
-
-    def __init__(
-        self, line: ProgressLine, stop: StopSignals | None, identity: Identity, clock: Clock = SYSTEM
-    ) -> None:
-        super().__init__(line, stop)
-        self._clock, self._due = clock, clock.monotonic() + SECONDS_WORTH_A_NAME
-        self._name: str | None = worker_name(identity.worker_id, identity.host)
-
-    def show(self, step: Step) -> None:
-        if self._name is not None and self._clock.monotonic() >= self._due:
-            self.say(f"this is worker {self._name}")
-            self._name = None
-        super().show(step)
 
 
 def conclude(

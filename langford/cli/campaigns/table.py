@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import click
@@ -30,11 +29,11 @@ from langford.cli.options.groups import (
     problem_words,
 )
 from langford.cli.output import display, formats
-from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, Cost, DryRun, dry_run_option
+from langford.cli.output.how_long import Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.cli.output.tables import Sheet
 from langford.machine.outputs import OutputForm, require_replaceable
-from langford.words import duration, several
+from langford.words import several
 
 BFILE = "bfile"
 FORMATS = ("table", "expanded", "csv", "json", BFILE)
@@ -114,22 +113,14 @@ def table(
     chosen, wanted = _format(form, out, counting.as_json), entries(family)
     if out is not None:
         require_replaceable(out, _form(Table(family, ()), chosen))
-    named = f"table of {family.variant}"
-    instead = partial(_instead, sequence=family.sequence is not None)
-    rows = counted(wanted, named, instead, confirm, counting)
+    rows = counted(wanted, f"table of {family.variant}", confirm, counting)
     if rows is None:
         return
     made = Table(family, rows)
     formats.write(_parts(made, chosen, display.is_terminal(out)), out, _form(made, chosen))
 
 
-def counted(
-    wanted: Sequence[Entry],
-    named: str,
-    instead: Callable[[TableForecast], str],
-    confirm: bool,
-    counting: CountingOptions,
-) -> list[Row] | None:
+def counted(wanted: Sequence[Entry], named: str, confirm: bool, counting: CountingOptions) -> list[Row] | None:
     """The rows of the entries of a table, counted in a ledger; None: this was a dry run, which is printed.
 
     Ends the command where a signal or the limit of time comes first.
@@ -139,7 +130,7 @@ def counted(
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
         forecast = TableForecast(wanted, chosen_devices, confirm, found)
-        cost = Cost(_words(forecast), forecast.seconds, chosen_devices, partial(instead, forecast))
+        cost = Cost(_words(forecast), forecast.seconds, chosen_devices, lambda: "choose a smaller problem")
         if counting.dry_run:
             DryRun(cost, None, place_of(found, address)).print(counting.as_json)
             return None
@@ -178,15 +169,6 @@ def _words(forecast: TableForecast) -> str:
     found = f"; {forecast.found} {are} already in the ledger" if forecast.found else ""
     wanted, counts = len(forecast.entries), len(forecast.expected)
     return f"{several(wanted, 'entry', 'entries')} from {several(counts, 'count')}{found}"
-
-
-def _instead(forecast: TableForecast, sequence: bool) -> str:
-    """``sequence``: whether the orders of the problems are not the indices of the table."""
-    smaller = forecast.up_to(SECONDS_WORTH_A_QUESTION)
-    if smaller is None or sequence:
-        return "choose a smaller N"
-    n, seconds = smaller
-    return f"choose a smaller N ({n} takes about {duration(seconds)})"
 
 
 def _parts(made: Table, form: str, on_terminal: bool) -> Iterable[bytes]:

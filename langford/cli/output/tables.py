@@ -20,10 +20,9 @@ from langford.words import plain
 GAP = "  "
 Row = Sequence[object]
 MAX_EXACT = 2**53
-UUID, UUID_LENGTH = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), 36
-MIN_WIDTH = 8
-"""The first characters of a UUID that a terminal shows; more where those of two are equal."""
-TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z")
+UUID = re.compile("([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(?=Z)")
+"""On a terminal only the groups of both are shown."""
 BATCH_ROWS = 5_000
 """After so many rows a table starts anew, with headings and widths of its own: it is never in memory as a whole."""
 T = TypeVar("T")
@@ -106,15 +105,8 @@ def _column(name: str, values: Sequence[object], place: int, on_terminal: bool) 
     right = all(map(_is_number, texts))
     if not on_terminal:
         return Column(plain(name), texts, right)
-    return Column(plain(name), _shortened(texts), right, max(0, place - 1))
-
-
-def _shortened(texts: Sequence[str]) -> Sequence[str]:
-    """With shorter UUIDs and times."""
-    uuids = {text for text in texts if len(text) == UUID_LENGTH and UUID.fullmatch(text)}
-    lengths = range(MIN_WIDTH, UUID_LENGTH + 1)
-    length = next(n for n in lengths if len({text[:n] for text in uuids}) == len(uuids))
-    return [text[:length] if text in uuids else TIME.sub(r"\1Z", text) for text in texts]
+    short = [TIME.sub(r"\1", UUID.sub(r"\1", text)) for text in texts]
+    return Column(plain(name), short, right, max(0, place - 1))
 
 
 def batched(rows: Iterable[T]) -> Iterator[list[T]]:
