@@ -107,13 +107,13 @@ def waiting_work(transaction: Transaction, standing: Standing, known: Sizes | No
 
 
 # By the index on deadlines.
-_AT_WORK = select(Attempt.campaign_id).distinct().where(Attempt.ended.is_(None), Attempt.deadline > 0)
+_LEASING = select(Attempt.campaign_id).distinct().where(Attempt.ended.is_(None), Attempt.deadline > 0)
 
 
-def at_work(database: Database) -> set[int]:
+def leasing(database: Database) -> set[int]:
     """The numbers of the campaigns of a ledger whose tasks are leased now."""
     with database.reading() as connection:
-        return set(connection.scalars(_AT_WORK))
+        return set(connection.scalars(_LEASING))
 
 
 _SECONDS = select(func.coalesce(func.sum(Result.seconds), 0.0)).where(Result.campaign_id == CAMPAIGN)

@@ -103,7 +103,7 @@ class Reporter:
         """``at_once``: log about all campaigns, at once."""
         active: set[int] | None = None
         with suppress(LedgerError):  # each reporter says what is wrong
-            active = {number for database in self._databases for number in progress.at_work(database)}
+            active = {number for database in self._databases for number in progress.leasing(database)}
         for campaign, reporter in self._reporters.items():
             name = campaign.name
             if active is not None and campaign.campaign_id not in active and reporter.rests and not at_once:
