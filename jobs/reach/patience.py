@@ -36,7 +36,7 @@ class GivenUp(Away):
 
 
 class Postponed(Away):
-    """A server answers that it may be asked again later."""
+    """A server has no time, or this worker or its token had as much as it may have: it may be asked again later."""
 
     def __init__(self, reason: str, seconds: float) -> None:
         """
@@ -46,14 +46,6 @@ class Postponed(Away):
         """
         super().__init__(reason)
         self.seconds = seconds
-
-
-class Limited(Postponed):
-    """This worker, its token or its address has had as much as it may have for now."""
-
-
-class Overloaded(Postponed):
-    """A server has no time now."""
 
 
 class Backoff:
@@ -73,11 +65,11 @@ class Backoff:
     def due(self) -> bool:
         return self._clock.monotonic() >= self._next
 
-    def failed(self, least: float = 0.0) -> None:
-        """Wait longer before the next request, and at least as many seconds as a server asked for."""
+    def failed(self) -> None:
+        """Wait longer before the next request."""
         seconds = min(self._longest, self._first * 2.0 ** min(self._failures, 30))
         self._failures += 1
-        self.pause(max(seconds, 2 * least))
+        self.pause(seconds)
 
     def succeeded(self) -> None:
         """The next request may be sent at once, and the next wait is the shortest."""
@@ -104,7 +96,7 @@ class Patience:
         self._console, self._whom, self._clock = console, whom, clock
         self._backoff = Backoff(clock=clock)
         self._since: float | None = None
-        self._said, self._limits = set[str](), set[str]()
+        self._said, self._postponed = set[str](), set[str]()
 
     @property
     def is_away(self) -> bool:
@@ -123,12 +115,12 @@ class Patience:
         """
         try:
             answer = question()
-        except Limited as error:
-            self.note_limit(error)
+        except Postponed as error:
+            self.note_postponed(error)
             self._backoff.pause(2 * error.seconds)
             raise
         except Away as error:
-            self._backoff.failed(error.seconds if isinstance(error, Overloaded) else 0.0)
+            self._backoff.failed()
             self._note(error)
             raise
         if self.is_away:
@@ -156,9 +148,9 @@ class Patience:
                         raise
                     self._clock.wait(LOOK_SECONDS)
 
-    def note_limit(self, error: Limited) -> None:
-        """Say a limit, once: a worker may meet it again and again."""
-        self._say_new(self._limits, error, "; asking again")
+    def note_postponed(self, error: Postponed) -> None:
+        """Say why, once: a worker may meet a limit again and again."""
+        self._say_new(self._postponed, error, "; asking again")
 
     def _note(self, error: Away) -> None:
         """Say a reason, unless one was said since the last answer."""

@@ -17,7 +17,7 @@ from jobs.addresses import is_this_machine, server_parts
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, requires_password
-from jobs.reach.patience import MAX_WAIT, Calls, GivenUp, Limited, Overdue, Overloaded
+from jobs.reach.patience import MAX_WAIT, Calls, GivenUp, Overdue, Postponed
 from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
 from langford.words import duration
@@ -50,10 +50,6 @@ PLAIN = {"", "identity"}
 
 class ServerAway(Away):
     """The server does not answer now; it may later."""
-
-
-class BusyServer(ServerAway, Overloaded):
-    """The server has no time for this request, and says when to repeat it."""
 
 
 class ServerRefuses(LangfordError):
@@ -198,9 +194,9 @@ class Requests:
         if status in (400, 413):
             raise RequestRefused(f"{address} refuses a request: {reason}")
         if status == 429:
-            raise Limited(f"the server allows no more now: {reason}", _wait_in(response))
+            raise Postponed(f"the server allows no more now: {reason}", _wait_in(response))
         if status == 503 and "retry-after" in response.headers:
-            raise BusyServer(f"the server is busy: {reason}", _wait_in(response))
+            raise Postponed(f"the server is busy: {reason}", _wait_in(response))
         raise ServerAway(f"the server is busy: {reason}")
 
     @property

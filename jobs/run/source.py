@@ -24,7 +24,7 @@ from jobs.console import SILENT, Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import FailedTask, Outgoing
-from jobs.reach.patience import Backoff, Limited, Patience
+from jobs.reach.patience import Backoff, Patience, Postponed
 from jobs.reach.requests import RequestRefused, ServerRefuses
 from jobs.reach.wire import MAX_AT_ONCE
 from jobs.run.tally import LastOverview, Tally
@@ -302,8 +302,8 @@ class TaskSource:
             self._enrolled = False
             self._idling.failed()
             return []
-        except Limited as error:
-            self._patience.note_limit(error)  # all other questions are answered
+        except Postponed as error:
+            self._patience.note_postponed(error)  # all other questions are answered
             self._idling.pause(2 * error.seconds)
             return []
         self._served = bool(leases)

@@ -18,9 +18,9 @@ from db import Credential, Delivery, Receipt
 from db.errors import Away, ConnectionLost
 from db.states import EventKind
 from jobs.reach.outgoing import deliver_each
-from jobs.reach.patience import Backoff, Limited, Patience
+from jobs.reach.patience import Backoff, Patience, Postponed
 from jobs.reach.remote import RemoteServer
-from jobs.reach.requests import BusyServer, RequestRefused
+from jobs.reach.requests import RequestRefused
 from jobs.run.source import RENEWAL_SECONDS
 from tests.support.campaigns import TRUE, delivery
 from tests.support.clock import MovableClock
@@ -129,20 +129,17 @@ def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch:
     campaign.close()
 
 
-@pytest.mark.parametrize("refusal", [Limited, BusyServer])
 @pytest.mark.parametrize("share", [0.5, 1.0])
-def test_a_worker_waits_at_least_as_long_as_it_was_told(
-    monkeypatch: pytest.MonkeyPatch, share: float, refusal: type[Limited | BusyServer]
-) -> None:
+def test_a_worker_waits_at_least_as_long_as_it_was_told(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     """Pauses are random, from half of their length on."""
     monkeypatch.setattr(random, "uniform", lambda least, most: share)
     clock = MovableClock()
     patience = Patience(KeptConsole(), "the farm", clock)
 
     def too_early() -> None:
-        raise refusal("too many requests", 10.0)
+        raise Postponed("too many requests", 10.0)
 
-    with pytest.raises(refusal):
+    with pytest.raises(Postponed):
         patience.ask(too_early)
     clock.wait(9.9)
     assert not patience.due
@@ -187,7 +184,7 @@ def test_a_worker_uses_one_connection_and_hears_how_long_a_busy_server_asks_it_t
         campaign.uuid = "u"
         for _ in range(3):
             assert campaign.renew([], 240.0) == set()
-            with pytest.raises(BusyServer) as busy:
+            with pytest.raises(Postponed) as busy:
                 campaign.lease("w", 1, 240.0, [])
             assert busy.value.seconds == 30.0
             passed += 2 * RENEWAL_SECONDS
