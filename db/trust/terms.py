@@ -1,14 +1,16 @@
 """Terms: what a worker may have.
 
 A worker that opens the ledger itself may have everything, since it could write anything into it anyway.  The task
-server, and nobody else, makes :class:`TokenTerms` for the bearer of a token, who may hold only a share of the tasks
+server, and nobody else, makes terms for the bearer of a token, who may hold only a share of the tasks
 (:mod:`db.trust.holding`), each no longer than the tasks warrant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from math import inf
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -25,55 +27,42 @@ SLACK_SECONDS = 3_600.0
 """How much longer than since its grant a result may claim to have been computed: clocks are set."""
 
 
+@dataclass(frozen=True)
 class Terms:
-    """A worker may have everything, and its results count as those of its host alone."""
+    """A worker without a token may have everything, and its results count as those of its host alone.
 
-    digest = ""
-    """The SHA-256 of the token whose voters its workers are; "": no token."""
+    The bearer of a token may have what the others leave.
+    """
+
+    digest: str = ""  # the SHA-256 of the token whose voters its workers are; "": no token
+    # Digests of the tokens whose workers may have tried to renew in vain; None: anybody may have
     unheard: Collection[str] | None = ()
-    """Digests of the tokens whose workers may have tried to renew in vain; None: anybody may have."""
+
+    @classmethod
+    def of(cls, token: str, unheard: Collection[str] | None = ()) -> Self:
+        return cls(tokens.digest(token), unheard)
 
     def admit(self, living: Living, database: Database, worker_id: str) -> Collection[str]:
         """Workers to delete before this one is registered; raises TooManyWorkers."""
-        return ()
+        return living.admit(database, worker_id, self.digest) if self.digest else ()
 
     def longest(self, deadlines: Deadlines, transaction: Transaction) -> float:
         """For how many seconds a task may be held without progress."""
-        return inf
+        return deadlines.warranted(transaction, self.digest) if self.digest else inf
 
     def plausible(self, delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
         """The delivery, with a computing time that is believed."""
-        return delivery
-
-    def refusals(self, transaction: Transaction) -> float:
-        """How many refusals of results may be recorded: each is an event in the ledger."""
-        return inf
-
-    def note(self, transaction: Transaction, leases: int, brought: int) -> None:
-        """Record leases and refused results, and how many results came; raises WrongToken."""
-
-
-class TokenTerms(Terms):
-    """The bearer of a token may have what the others leave."""
-
-    def __init__(self, token: str, unheard: Collection[str] | None = ()) -> None:
-        self.digest, self.unheard = tokens.digest(token), unheard
-
-    def admit(self, living: Living, database: Database, worker_id: str) -> Collection[str]:
-        return living.admit(database, worker_id, self.digest)
-
-    def longest(self, deadlines: Deadlines, transaction: Transaction) -> float:
-        return deadlines.warranted(transaction, self.digest)
-
-    def plausible(self, delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
-        longest = SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age))
+        longest = SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age)) if self.digest else inf
         return delivery if delivery.seconds <= longest else replace(delivery, seconds=longest)
 
     def refusals(self, transaction: Transaction) -> float:
-        return holding.MAX_FRUITLESS - holding.fruitless(transaction, self.digest)
+        """How many refusals of results may be recorded: each is an event in the ledger."""
+        return holding.MAX_FRUITLESS - holding.fruitless(transaction, self.digest) if self.digest else inf
 
     def note(self, transaction: Transaction, leases: int, brought: int) -> None:
-        holding.note(transaction, self.digest, leases, brought)
+        """Record leases and refused results, and how many results came; raises WrongToken."""
+        if self.digest:
+            holding.note(transaction, self.digest, leases, brought)
 
 
 EVERYTHING = Terms()

@@ -14,7 +14,7 @@ from db.schema.models import Attempt
 from db.states import EventKind, Outcome, Role
 from db.store.transaction import Transaction
 from db.trust import draw
-from db.trust.terms import EVERYTHING, Terms, TokenTerms
+from db.trust.terms import EVERYTHING, Terms
 from db.work import deadlines
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
@@ -74,7 +74,7 @@ def new_campaign(ledger: Ledger, workers: str = "ab") -> Campaign:
 
 def terms_of(token: str) -> Terms:
     """The terms of a worker with this token; "": it opens the ledger itself."""
-    return TokenTerms(token) if token else EVERYTHING
+    return Terms.of(token) if token else EVERYTHING
 
 
 def with_token(campaign: Campaign, token: str) -> WorkerCampaign:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from db import Campaign
 from db.records import Right
 from db.states import Role
-from db.trust.terms import Terms, TokenTerms
+from db.trust.terms import Terms
 from jobs.farm.guard.access import Access
 from jobs.reach.wire import HEADER, require_understood
 from langford.errors import LangfordError
@@ -66,7 +66,7 @@ class Authority:
 
     def terms(self, right: Right) -> Terms:
         """What the workers with a right may have."""
-        return TokenTerms(right.token, self.access.hearing.unheard)
+        return Terms.of(right.token, self.access.hearing.unheard)
 
     async def opened(self, request: Request) -> list[str]:
         """The names of the campaigns that the tokens of a request open, at least one.
