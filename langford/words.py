@@ -137,16 +137,6 @@ def long_duration(seconds: float) -> str:
     return duration(seconds)
 
 
-def coarse_duration(seconds: float) -> str:
-    """A duration in one unit, without fractions.
-
-    >>> coarse_duration(30.2), coarse_duration(80 * 60), coarse_duration(100 * 60), coarse_duration(-3)
-    ('30 s', '80 min', '2 h', '0 s')
-    """
-    size, unit = next((each for each in UNITS if seconds >= 1.5 * each[0]), UNITS[-1])
-    return f"{_whole(max(0.0, seconds) / size):,} {unit}"
-
-
 def time_left(seconds: float) -> str:
     """How long something still takes, to the second: it is an estimate.
 
@@ -255,15 +245,6 @@ def seconds_left(whole: float, done: float, seconds: float) -> float | None:
     (None, 180.0)
     """
     return None if done < max(MIN_SHARE * whole, 1e-300) else (whole - done) * seconds / done
-
-
-def since_the_start(value: float | None, unit: str) -> str:
-    """The speed of all devices together, from the first computing to the last result; empty: there is none.
-
-    >>> since_the_start(5.2e9, "points")
-    '5.2 G points/s since the start'
-    """
-    return "" if value is None else f"{rate(value, unit)} since the start"
 
 
 def now(value: float | None, unit: str, seconds: float | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from db.look.overview.records import Overview, WarningKind, WorkerState, WorkerView
-from langford.words import coarse_duration
+from langford.words import duration
 
 UNSEEN_SECONDS = {WorkerState.WORKING: 70.0, WorkerState.IDLE: 90.0}
 """A worker that holds tasks makes a request at least every 60 s (:data:`jobs.run.source.RENEWAL_SECONDS`), and one
@@ -15,7 +15,7 @@ that waits for tasks every 60 s: after a longer time it may have died."""
 def state_in_words(worker: WorkerView, now: float) -> str:
     """How it ended, where that is known; how long it was not seen, where it is late."""
     if is_late(worker, now):
-        return f"not seen for {coarse_duration(now - worker.last_seen)}"
+        return f"not seen for {duration(now - worker.last_seen)}"
     if worker.state is WorkerState.ENDED and worker.ending:
         return worker.ending
     return worker.state.value

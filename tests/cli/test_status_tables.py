@@ -132,14 +132,14 @@ def test_a_worker_that_is_late_is_not_said_to_work() -> None:
         return state_in_words(worker, OVERVIEW.now)
 
     assert (state(30), state(69)) == ("working", "working")
-    assert (state(70), state(140)) == ("not seen for 70 s", "not seen for 2 min")
+    assert (state(70), state(140)) == ("not seen for 70 s", "not seen for 2 min 20 s")
     late = replace(WORKER, state=WorkerState.WORKING, last_seen=Time(OVERVIEW.now - 85))
     assert "not seen for 85 s" in "\n".join(lines_of([replace(OVERVIEW, workers=(late,))], None))
     assert at_work(replace(OVERVIEW, workers=(late,))) == 0  # in the server's log
     later = replace(late, last_seen=Time(OVERVIEW.now - 140))
     for workers, words in (
         ((late,), "1 not seen for 85 s"),
-        ((WORKER, late, later), "2 not seen for up to 2 min"),
+        ((WORKER, late, later), "2 not seen for up to 2 min 20 s"),
     ):
         lines = lines_of([replace(OVERVIEW, workers=workers)], None)
         [said] = [line for line in lines if line.startswith("  workers")]

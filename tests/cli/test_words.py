@@ -32,7 +32,6 @@ COUNTS = [0, 1, 2, 1200, 1_000_000]
     [
         ("duration", words.duration, SECONDS),
         ("timeLeft", words.time_left, SECONDS),
-        ("coarseDuration", words.coarse_duration, [seconds for seconds in SECONDS if seconds < 1e15]),
         ("quantity", words.quantity, NUMBERS),
         ("percent", words.percent, SHARES),
         ("(share) => words.percent(share, 0)", lambda share: words.percent(share, 0), SHARES),

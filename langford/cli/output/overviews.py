@@ -13,7 +13,6 @@ from langford.cli.output.tables import Column, table
 from langford.words import (
     about,
     clock,
-    coarse_duration,
     duration,
     now,
     percent,
@@ -22,7 +21,6 @@ from langford.words import (
     rate,
     several,
     shortened,
-    since_the_start,
     time_left,
 )
 
@@ -149,7 +147,7 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
             Column("at once", [str(worker.processes or "") for worker in workers], True, 9),
             Column("SLURM", [worker.slurm or "" for worker in workers], False, 8),
             Column("state", [state_in_words(worker, overview.now) for worker in workers]),
-            Column("seen", [coarse_duration(overview.now - worker.last_seen) for worker in workers], True, 1),
+            Column("seen", [duration(overview.now - worker.last_seen) for worker in workers], True, 1),
             Column("leased", [f"{worker.leased:,}" for worker in workers], True, 6),
             Column("done", [f"{worker.done:,}" for worker in workers], True, 2),
             Column("speed now", [_rate(worker.speed, overview.speed.unit) for worker in workers], True, 3),
@@ -181,7 +179,8 @@ def _present(overview: Overview) -> list[WorkerView]:
 
 def _speeds(overview: Overview) -> str:
     speed = overview.speed
-    recent, average = now(speed.now, speed.unit, speed.seconds), since_the_start(speed.average, speed.unit)
+    recent = now(speed.now, speed.unit, speed.seconds)
+    average = "" if speed.average is None else f"{rate(speed.average, speed.unit)} since the start"
     a_minute = (
         "" if speed.tasks_per_minute_now is None else f"{quantity(speed.tasks_per_minute_now)} tasks a minute"
     )
@@ -210,7 +209,7 @@ def _workers(overview: Overview) -> str:
         numbers[worker.state] -= 1
     parts = [f"{numbers[state]:,} {state}" for state in WorkerState if numbers[state]]
     if late:
-        longest = coarse_duration(max(overview.now - worker.last_seen for worker in late))
+        longest = duration(max(overview.now - worker.last_seen for worker in late))
         parts.append(f"{len(late):,} not seen for {'up to ' if len(late) > 1 else ''}{longest}")
     shown = ", ".join(parts)
     if standstill(overview):
@@ -249,7 +248,7 @@ def _notes(overview: Overview) -> str:
 
 def _loss(worker: WorkerView) -> str:
     lost = worker.lost
-    return f"{lost.attempts:,}, {coarse_duration(lost.seconds)}" if lost.attempts else ""
+    return f"{lost.attempts:,}, {duration(lost.seconds)}" if lost.attempts else ""
 
 
 def _lost(overview: Overview) -> str:

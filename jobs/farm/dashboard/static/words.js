@@ -78,12 +78,6 @@ export function duration(seconds) {
 /** How long something still takes, to the second: it is an estimate. */
 export const timeLeft = (seconds) => (seconds < 1 ? "less than 1 s" : duration(Math.max(1, Math.round(seconds))));
 
-/** A duration in one unit, without fractions: 80 min. */
-export function coarseDuration(seconds) {
-  const [size, unit] = UNITS.find(([size]) => seconds >= 1.5 * size) ?? UNITS.at(-1);
-  return `${WHOLE.format(Math.round(Math.max(0, seconds) / size))} ${unit}`;
-}
-
 /** A time of the server, without the day when that is today. */
 export function time(iso, withSeconds = false) {
   if (!iso) {

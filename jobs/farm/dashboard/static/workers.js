@@ -1,7 +1,7 @@
 // The table of workers: sorted by any column, filtered by a text, the first ones or all.
 
 import { byId, element, keyed, write } from "./dom.js";
-import { NONE, coarseDuration, percent, quantity, several, since, whole } from "./words.js";
+import { NONE, duration, percent, quantity, several, since, whole } from "./words.js";
 
 const NARROW = matchMedia("(max-width: 1000px)");
 const few = () => (NARROW.matches ? 10 : 25);
@@ -22,7 +22,7 @@ function size(worker) {
 /** A smaller line below the number of lost attempts: what they cost, and of how many others nothing is known. */
 function lost(worker) {
   const { attempts, seconds, unknown } = worker.lost;
-  const cost = attempts ? coarseDuration(seconds) : "";
+  const cost = attempts ? duration(seconds) : "";
   return [cost, unknown ? `${whole(unknown)} unknown` : ""].filter(Boolean).join(", ");
 }
 
@@ -32,7 +32,7 @@ const UNSEEN_SECONDS = { working: 70, idle: 90 };
 /** What it does as far as is known, or how long it was not seen. */
 export function state(worker, status) {
   const unseen = worker.last_seen ? since(worker.last_seen, status.now) : 0;
-  return unseen >= (UNSEEN_SECONDS[worker.state] ?? Infinity) ? `not seen for ${coarseDuration(unseen)}` : worker.state;
+  return unseen >= (UNSEEN_SECONDS[worker.state] ?? Infinity) ? `not seen for ${duration(unseen)}` : worker.state;
 }
 
 // title, number?, what is shown, a smaller line below it, what it is sorted by
@@ -47,7 +47,7 @@ const COLUMNS = {
   peers: ["Compared with others of its kind", true, (w) => (w.against_peers === null ? NONE : percent(w.against_peers, 0)),
     () => "", (w) => w.against_peers ?? Infinity],
   lost: ["Lost", true, (w) => (w.lost.attempts ? whole(w.lost.attempts) : NONE), lost, (w) => -w.lost.attempts],
-  seen: ["Last seen", true, (w, s) => (w.last_seen ? `${coarseDuration(since(w.last_seen, s.now))} ago` : NONE), () => "",
+  seen: ["Last seen", true, (w, s) => (w.last_seen ? `${duration(since(w.last_seen, s.now))} ago` : NONE), () => "",
     (w) => -(Date.parse(w.last_seen ?? "") || 0)],
 };
 
