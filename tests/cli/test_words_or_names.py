@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from click.testing import CliRunner
 
 import db
 import langford
 from langford.cli.cluster.job_options import QueueOptions
+from langford.cli.main import cli
 from langford.errors import BadInput
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
@@ -146,6 +148,13 @@ def test_commands_that_create_none_take_words_for_the_same(ledger: Path, tmp_pat
             meant = "*no campaign of * in langford.db: `langford run *` creates one*"
         said = answer(command, f"'{words}'" if command == "verify" else words, tmp_path)
         assert fnmatchcase(said, meant), (words, said)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_the_usage_of_commands_that_take_a_problem_says_so(command: str) -> None:
+    usage = CliRunner().invoke(cli, [command, "--help"]).output.partition("\n")[0]
+    assert "PROBLEM" in usage
+    assert "NAME" in usage
 
 
 @pytest.mark.parametrize("command", COMMANDS)

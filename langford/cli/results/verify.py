@@ -59,6 +59,7 @@ def selected(task_lists: tuple[list[int], ...], waiting: bool, sample: str | Non
     epilog="""\b
 Examples:
   langford verify 19 --sample 5%
+  langford verify "skolem 20" 3 17
   langford verify langford-19-polyphase-12 3 17 --device cuda
   langford verify langford-31-shifted2-16 --sample 5% --dry-run
   langford verify langford-19-polyphase-12 --sample 100% --statement checked.txt --sign ~/.ssh/id_ed25519
@@ -66,7 +67,7 @@ Examples:
 
 Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, 4 a value differs."""
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, metavar="[NAME | PROBLEM]")
 @tasks_argument
 @ledger_option
 @gathered(
