@@ -16,8 +16,7 @@ from langford.cli.cluster.slurm import LANGFORD
 from langford.cli.main import cli
 from langford.errors import BadInput
 from slurm import Element, job_name
-from tests.support.campaigns import NAME, new_campaign
-from tests.support.cases import exhaustive
+from tests.support.campaigns import HOUR, NAME, new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import fresh_database, new_ledger
 from tests.support.joins import join_file
@@ -26,10 +25,7 @@ from tests.support.preloaded import ALONE, preloaded
 from tests.support.servers import Server
 
 SUBMIT = ["slurm", "keep", "--once", "ours", "--time", "20:00"]
-PROBLEMS = [
-    ["differences", "1,2,4,7", "--depth", "4"],
-    ["langford", "8", "--method", "shifted", "--seed", "5"],
-]
+PROBLEM = ["differences", "1,2,4,7", "--depth", "4"]
 
 
 def run_script(langford: Run, campaign: Campaign, folder: Path, *options: str) -> None:
@@ -49,10 +45,9 @@ def run_script(langford: Run, campaign: Campaign, folder: Path, *options: str) -
     assert (again.returncode, again.stdout) == (0, "ours is done: no worker would be submitted\n")
 
 
-@pytest.mark.parametrize("problem", [PROBLEMS[0], *exhaustive([PROBLEMS[1]])], ids=" ".join)
-def test_the_workers_of_a_ledger(langford: Run, tmp_path: Path, problem: list[str]) -> None:
+def test_the_workers_of_a_ledger(langford: Run, tmp_path: Path) -> None:
     address = fresh_database("postgres", tmp_path)
-    assert langford("create", *problem, "--name", "ours", "--ledger", address).returncode == 0
+    assert langford("create", *PROBLEM, "--name", "ours", "--ledger", address).returncode == 0
     with Ledger(address) as ledger:
         campaign = ledger.campaign("ours")
         run_script(langford, campaign, tmp_path, "--ledger", address)
@@ -72,6 +67,26 @@ def test_a_job_whose_campaign_was_renamed_makes_no_other_one(langford: Run, tmp_
         assert [each.name for each in ledger.campaigns()] == ["theirs"]
 
 
+def test_workers_have_done_their_work_when_others_hold_the_rest(langford: Run, tmp_path: Path) -> None:
+    """SLURM would call the element of an array failed."""
+    address = fresh_database("postgres", tmp_path)
+    assert langford("create", *PROBLEM, "--name", "ours", "--ledger", address).returncode == 0
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign("ours")
+        ledger.enrol("other", "another-host", "1")
+        assert len(campaign.worker.lease("other", campaign.tasks, HOUR)) == campaign.tasks
+        printed = langford(*SUBMIT, "--ledger", address, "--dry-run").stdout
+        [command] = re.findall(rf"exec {re.escape(shlex.join(LANGFORD))} (.*)", printed)
+        done = langford(*shlex.split(command))
+        assert (done.returncode, "other workers hold the rest" in done.stderr) == (0, True), done.stderr
+
+
+def test_a_farm_whose_server_cannot_start_says_why(langford: Run, tmp_path: Path) -> None:
+    (tmp_path / "slurm-logs").mkdir(mode=0o700)
+    done = langford("slurm", "keep", "12", "--host", "no.such.host.invalid")
+    assert (done.returncode, "give --host the name by which the nodes know it" in done.stderr) == (2, True)
+
+
 def test_a_dry_run_creates_no_campaign(langford: Run, tmp_path: Path) -> None:
     address = fresh_database("postgres", tmp_path)
     with Ledger(address, create=True) as ledger:
@@ -82,7 +97,7 @@ def test_a_dry_run_creates_no_campaign(langford: Run, tmp_path: Path) -> None:
 
 
 def test_the_workers_of_a_server_of_a_file(langford: Run, tmp_path: Path) -> None:
-    assert langford("create", *PROBLEMS[0], "--name", "ours").returncode == 0
+    assert langford("create", *PROBLEM, "--name", "ours").returncode == 0
     with Ledger(str(tmp_path / "langford.db")) as ledger, Server(tmp_path, "ours"):
         run_script(langford, ledger.campaign("ours"), tmp_path, "--join", "ours.join")
 

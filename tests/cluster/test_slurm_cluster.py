@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 import signal
+import stat
 import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -47,28 +47,6 @@ def keep(program: Path, name: str, folder: Path, *options: str) -> subprocess.Po
         [program, "slurm", "keep", name, "--partition", "best-effort", "--time", "10:00", *options],
         cwd=folder, env={**os.environ, **INHERITED}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-
-
-@pytest.mark.exhaustive
-def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
-    name, port = "langford-12-polyphase-8", free_port()
-    assert langford("create", "langford", "12", "--depth", "8").returncode == 0
-    serve = [preloaded().program, "serve", name, "--port", str(port), "--ready-file", "ready"]
-    server = subprocess.Popen(serve, cwd=tmp_path)
-    try:
-        while not (tmp_path / "ready").exists():
-            assert server.poll() is None
-            time.sleep(0.05)
-        options = ["--join", f"{name}.join", "--max-queued", "2", "--sbatch=--export=ALL"]
-        first, second = (keep(quick, name, tmp_path, *options) for _ in range(2))
-        outputs = [keeper.communicate(timeout=150) for keeper in (first, second)]
-    finally:
-        server.kill()
-        server.wait()
-    assert sorted([first.returncode, second.returncode]) == [0, 2], outputs
-    assert any("another keeper holds" in errors for _, errors in outputs)
-    assert any(f"{name} is done" in output for output, _ in outputs)
-    assert json.loads(langford("result", name, "--json").stdout)["count"] == str(COUNT)
 
 
 INHERITED = {
@@ -130,32 +108,6 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, quick: Path,
             keeper.wait()
 
 
-@pytest.mark.exhaustive
-def test_elements_have_done_their_work_when_others_hold_the_rest(
-    cluster: Cluster, langford: Run, tmp_path: Path
-) -> None:
-    address = fresh_database("postgres", tmp_path)
-    problem = ["langford", "12", "--method", "polyphase", "--depth", "8", "--name", "held"]
-    assert langford("create", *problem, "--ledger", address).returncode == 0
-    with Ledger(address) as ledger:
-        campaign = ledger.campaign("held")
-        ledger.enrol("other", "another-host", "1")
-        assert len(campaign.worker.lease("other", campaign.tasks, 3600)) == campaign.tasks
-        options = ["--partition", "best-effort", "--time", "10:00", "--max-queued", "3", "--ledger", address]
-        assert langford("slurm", "keep", "held", "--once", *options).returncode == 0
-        deadline = time.monotonic() + 240
-        while cluster.call("squeue", "--noheader"):
-            assert time.monotonic() < deadline, cluster.call("squeue")
-            time.sleep(0.5)
-        ended = [
-            job for job in cluster.call("scontrol", "-o", "show", "job").splitlines() if "JobName=held-" in job
-        ]
-        logs = "".join(file.read_text() for file in (tmp_path / "slurm-logs" / "held").glob("*.log"))
-        assert [re.findall(r"JobState=(\w+)|ExitCode=(\d+)", job) for job in ended] == [
-            [("COMPLETED", ""), ("", "0")]
-        ] * 3, logs
-
-
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
     made = Shell(tmp_path, {"8765": str(free_port())}, SLURM_CONF=os.environ.get("SLURM_CONF", ""))
@@ -183,6 +135,57 @@ def test_the_array_of_workers_in_the_examples_completes_a_campaign(
     logs = "".join(file.read_text() for file in tmp_path.rglob("slurm-*.out"))
     assert logs.count("tasks done here") == 2, logs
     assert shell.run("langford result l12")[1].startswith("L(2,12) = 108,144\n"), logs
+
+
+@pytest.mark.exhaustive
+def test_one_command_is_a_farm(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    """Preempted, stopped and started again; its workers rest at each task until they are told to hurry."""
+    name = "langford-12-polyphase-8"
+    resting = {"variables": slowed(tmp_path, TASK_SECONDS, method="polyphase")}
+    program = preloaded().program_for(tmp_path / "quick", ("tests.cluster.slurm_cluster:ask_often", resting))
+    # The farm finds this campaign by the words.
+    assert langford("create", "12", "--method", "polyphase", "--depth", "8").returncode == 0
+
+    def start() -> subprocess.Popen[str]:
+        options = ["--partition", "best-effort", "--max-queued", "3", "--host", "localhost"]
+        return subprocess.Popen(
+            [program, "slurm", "keep", "12", *options],
+            cwd=tmp_path, env={**os.environ}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def wait_for(happened: Callable[[], object]) -> None:
+        deadline = time.monotonic() + 200
+        while not happened():
+            assert farm.poll() is None, farm.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+    def logs() -> str:
+        return "".join(file.read_text() for file in (tmp_path / "slurm-logs" / name).glob("*_*.log"))
+
+    campaign = Ledger(str(tmp_path / "langford.db"), create=False).campaign(name)
+    farm = start()
+    wait_for(lambda: campaign.reader.standing().tasks.get("leased", 0) >= 3)
+    for _ in range(cluster.nodes):
+        cluster.urgent(3)
+    wait_for(lambda: "DUE TO PREEMPTION" in logs())
+    farm.send_signal(signal.SIGTERM)
+    output, errors = farm.communicate(timeout=60)
+    assert (farm.returncode, output) == (128 + signal.SIGTERM, ""), errors
+    assert "run the same command again to resume" in errors
+    folder = tmp_path / "slurm-logs" / name / "farm"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir() if "lock" not in file.name}
+    assert modes <= {0o600, 0o644}
+    kept = (folder / "workers.join").read_bytes()
+    assert campaign.reader.standing().unfinished > 0
+    (tmp_path / HURRY).touch()
+    again = start()
+    output, errors = again.communicate(timeout=400)
+    assert again.returncode == 0, errors
+    assert output.startswith("L(2,12) = 108,144\n"), errors
+    assert (folder / "workers.join").read_bytes() == kept
+    assert not cluster.call("squeue", "--noheader", "-t", "RUNNING,PENDING", "-p", "best-effort").strip()
 
 
 @pytest.mark.exhaustive

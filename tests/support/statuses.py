@@ -115,30 +115,6 @@ def counted(status: dict[str, Any]) -> dict[str, Any]:
     return {"workers_by_state": numbers, **status}
 
 
-def starting() -> dict[str, Any]:
-    """A campaign for which nobody works yet."""
-    speed = dict.fromkeys(("now", "average", "tasks_per_minute_now", "seconds")) | {"unit": "nodes"}
-    new: dict[str, Any] = {"campaign": "new", "created": iso(30), "tasks": parts(1_024, 0, 0), "speed": speed}
-    return running(0, **new, work=parts(1.0, 0, 0), eta=None, timeline=[], events=[], warnings=[])
-
-
-def finished() -> dict[str, Any]:
-    """A campaign that is done, with the published count."""
-    return running(
-        30,
-        campaign="twenty-eight",
-        problem="langford-28",
-        title="L(2,28)",
-        finished=iso(4_000),
-        tasks=parts(65_536, 65_536, 0),
-        work=parts(1.0, 1.0, 0),
-        eta=None,
-        warnings=[],
-        count="1607383260609382393152",
-        agrees=True,
-    )
-
-
 def hostile() -> dict[str, Any]:
     """A campaign whose workers try to become part of the page, and to tear it apart."""
     names = [HOSTILE, "x" * 255, "</td></tr></table><script>document.title='owned'</script>", "\u202eevil", "&amp;"]
