@@ -22,7 +22,7 @@ from jobs.pools.heartbeat import Heartbeat
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
 from langford.errors import MachineFailed, named
-from langford.kernels.cache import kept_in, refuse_open_caches
+from langford.kernels.cache import kept_in
 from langford.machine import process
 from langford.methods import Plan, PlanKey, method_hash, plan_of, require_elsewhere
 from langford.provenance import kernel_hash, require_unchanged
@@ -62,9 +62,8 @@ class WorkerPool:
     def _begin(self) -> ForkServer:
         for heartbeat in (self._loading, *(member.heartbeat for member in self._members)):
             heartbeat.clear()
-        # This process chooses folders for code, and deletes a new one in the end: those that it starts are killed.
+        # This process chooses the folder for code, and deletes a new one: those that it starts are killed.
         kept_in("")
-        refuse_open_caches()
         kernels = kernel_hash()
         require_unchanged(kernels)
         return ForkServer(

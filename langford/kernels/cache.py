@@ -25,9 +25,6 @@ CHOSEN = "LANGFORD_KERNEL_CACHE"
 """The variable that names the folder to the processes that this one starts, where a usual one was refused."""
 SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 """Where anybody can make a folder on most systems, after the place for temporary files."""
-NUMBA_CACHE = {"NUMBA_CACHE_DIR": None}
-"""The variable that names a folder to numba, which has ours otherwise."""
-
 NOWHERE = "/dev/null/none"
 """A folder in which nothing can be."""
 
@@ -78,28 +75,25 @@ def kept_in(name: str) -> Path | None:
         return None
 
 
-def refuse_open_caches(usual: Mapping[str, str | None] = NUMBA_CACHE) -> None:
+def refuse_open_caches(usual: Mapping[str, str]) -> None:
     """Have libraries keep code below our folder where their own ones are not private, with one line about it.
 
     Processes that this one starts do the same.  Where no folder can be used, they keep none.
 
     Args:
-        usual: the variables that name the folders of libraries, with where they are in the home folder otherwise;
-            None: they are ours then.
+        usual: the variables that name the folders of libraries, with where they are in the home folder otherwise.
     """
     reasons = {}
     for variable, below_home in usual.items():
         named, home = os.environ.get(variable), os.path.expanduser("~")
-        if not named and below_home is None:
-            continue
-        folder = Path(named or os.path.join(home, below_home or ""))
+        folder = Path(named or os.path.join(home, below_home))
         try:
             reason = objection(folder, create=bool(named))
             is_usable = reason is None and (bool(named) or os.path.isabs(home))
         except OSError:
             reason, is_usable = None, False  # the library could not use it
         if not is_usable:
-            ours = kept_in(variable.lower() if below_home else "")
+            ours = kept_in(variable.lower())
             with suppress(OSError):  # it cannot be used either
                 if ours is not None:
                     ours.mkdir(exist_ok=True)

@@ -61,18 +61,15 @@ def read(file: Path) -> bytes | None:
     return None
 
 
-def write(file: Path, content: bytes, named_by: str = USUAL) -> None:
-    """Keep a content in a file, whole or not at all, in place of an earlier one; if not possible, say so once.
-
-    ``named_by``: the variable that names another folder.
-    """
+def write(file: Path, content: bytes) -> None:
+    """Keep a content in a file, whole or not at all, in place of an earlier one; if not possible, say so once."""
     try:
         with _unfinished(file, content) as unfinished:
             os.replace(unfinished, file)
     except IsADirectoryError:
         say_once(f"{file} is a folder, but a cache file belongs there: delete it")
     except OSError as error:
-        _say_unkept(file.parent, error, named_by)
+        _say_unkept(file.parent, error, USUAL)
 
 
 def can_keep(folder: Path, named_by: str) -> bool:

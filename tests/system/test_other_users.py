@@ -153,15 +153,6 @@ def test_a_cache_folder_below_one_that_others_may_write_to(warm: Machine) -> Non
 
 
 @pytest.mark.exhaustive
-def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
-    folder = warm.top / "numba"
-    warm.plant(folder, owner=None)
-    folder.chmod(0o777)
-    (said,) = warm.counts(warm.run(*COUNT, NUMBA_CACHE_DIR=str(folder), XDG_CACHE_HOME="/dev/null"))
-    assert said.startswith(f"langford: {folder} is not used for compiled code: other users can write to it")
-
-
-@pytest.mark.exhaustive
 def test_settings_of_numba_in_the_working_folder(warm: Machine) -> None:
     """numba reads them again before each compilation: here they come after the program has begun."""
     folder = warm.top / "theirs"

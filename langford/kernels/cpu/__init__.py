@@ -1,5 +1,4 @@
-"""numba kernels.  They are kept where it is safe (kernels/cache.py); ``NUMBA_CACHE_DIR`` overrides it, if no other
-user can put code there."""
+"""numba kernels.  They are kept where it is safe (kernels/cache.py), whatever numba's own settings name."""
 
 from __future__ import annotations
 
@@ -20,12 +19,10 @@ if numba.config.DISABLE_JIT:
         "(or disable_jit in .numba_config.yaml)"
     )
 
-from langford.kernels.cache import refuse_open_caches
 from langford.kernels.cpu.compiled import spare_linear_algebra
 from langford.kernels.cpu.keeping import keep_all
 from langford.machine.process import is_ours
 
-refuse_open_caches()
 if is_ours():
     keep_all()
     spare_linear_algebra()

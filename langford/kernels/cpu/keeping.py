@@ -9,7 +9,6 @@ file, with a digest (machine/kept.py) and with what it was compiled for.
 from __future__ import annotations
 
 import inspect
-import os
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,11 +24,8 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from langford.kernels.cache import kept_in
-from langford.machine.kept import USUAL, read, write
+from langford.machine.kept import read, write
 from langford.provenance import kernel_hash
-
-VARIABLE = "NUMBA_CACHE_DIR"
-"""Names another folder."""
 
 
 class KernelCache(NullCache):
@@ -58,7 +54,7 @@ class KernelCache(NullCache):
         file = self._file(shape)
         lasts = all(part.can_cache for part in data.lifted) and not data.library.has_dynamic_globals
         if file is not None and lasts:
-            write(file, dumps((shape, data._reduce())), VARIABLE if os.environ.get(VARIABLE) else USUAL)  # noqa: SLF001
+            write(file, dumps((shape, data._reduce())))  # noqa: SLF001
 
     def _shape(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
         """What the code depends on."""
@@ -70,9 +66,7 @@ class KernelCache(NullCache):
 
     def _file(self, shape: tuple[Any, ...]) -> Path | None:
         name = f"{self._function.__module__}.{self._function.__qualname__}".replace("<locals>.", "")
-        name = f"{name[-100:]}-{sha256(repr(shape).encode()).hexdigest()[:24]}.nbc"
-        named = os.environ.get(VARIABLE)
-        return Path(named, name) if named else kept_in(name)
+        return kept_in(f"{name[-100:]}-{sha256(repr(shape).encode()).hexdigest()[:24]}.nbc")
 
 
 @cache
