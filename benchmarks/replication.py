@@ -20,6 +20,7 @@ from statistics import fmean
 
 from benchmarks.harness import Report, parser_of, required, run
 from db import Campaign, Delivery, Ledger
+from db.trust.enrolment import insert_worker
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -45,7 +46,8 @@ def deliver(campaign: Campaign, worker: str, lies: bool) -> None:
 
 def enrolled(ledger: Ledger, host: str) -> str:
     worker = str(uuid.uuid4())
-    ledger.enrol(worker, host, "1")
+    with ledger.database.writing() as connection:
+        insert_worker(connection, worker, host, "1")
     return worker
 
 

@@ -31,6 +31,7 @@ from db import Delivery, Lease, Ledger
 from db.schema.dialects import Now
 from db.schema.models import Attempt
 from db.states import EventKind, Outcome
+from db.trust.enrolment import insert_worker
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, Expectation, PartialResult
@@ -127,7 +128,8 @@ class Simulation:
             if what == "free":
                 self.free_since[node] = self.now
                 self.nodes[node].worker = f"{node}-{life}"
-                self.ledger.enrol(f"{node}-{life}", f"n{node}", "1")
+                with self.ledger.database.writing() as connection:
+                    insert_worker(connection, f"{node}-{life}", f"n{node}", "1")
                 self.at(START_SECONDS, "ask", node)
                 self.at(self.chance.expovariate(1 / free), "preempt", node)
             elif what == "ask":

@@ -93,7 +93,8 @@ class Soak:
 
     def _audit(self, one: Round) -> None:
         """Count what is lost, doubled and wrong."""
-        accepted = {record.index: record.value for record in one.campaign.reader.task_records()}
+        with one.campaign.reader.reading_tasks() as read:
+            accepted = {record.index: record.value for record in read}
         self.lost += sum(accepted.get(task) is None for task in self._truth)
         self.wrong += sum(accepted.get(task) not in (None, str(value)) for task, value in self._truth.items())
         with one.ledger.database.reading() as connection:

@@ -36,6 +36,7 @@ from benchmarks.harness import Figure, Report, parser_of, run
 from benchmarks.serving import served
 from db import Ledger
 from db.states import Role
+from db.trust.enrolment import insert_worker
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 
@@ -336,7 +337,8 @@ def prepared(where: str, campaigns: int) -> tuple[str, str, str, list[str]]:
             for place in range(1, campaigns)
         ]
         for place in range(WORKERS):
-            ledger.enrol(f"worker-{place}", f"host-{place}", "1")
+            with ledger.database.writing() as connection:
+                insert_worker(connection, f"worker-{place}", f"host-{place}", "1")
             large.worker.lease(f"worker-{place}", 4, 3600)
         readers = [campaign.operator.new_token(Role.READER) for campaign in (large, *small)]
         return large.uuid, large.operator.new_token(Role.WORKER), readers[0], readers[:16]

@@ -50,7 +50,7 @@ class Identity(Message, frozen=True, kw_only=True, rename={"worker_id": "worker"
 
     @property
     def enrolment(self) -> tuple[str, str, str, str, str]:
-        """The arguments of :meth:`db.Ledger.enrol`, without the equipment."""
+        """The arguments of :func:`db.trust.enrolment.insert_worker`, without the equipment."""
         return self.worker_id, self.host, self.process, self.device_kind, self.kernels
 
     @classmethod

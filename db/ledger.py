@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 from sqlalchemy import Connection, false, update
 
@@ -15,11 +15,10 @@ from db.files.exports import Export, origin
 from db.records import CampaignRecord, Right
 from db.schema import models
 from db.schema.dialects import Now, insert_new
-from db.states import Ending, EventKind, VoterKind, require_name
+from db.states import EventKind, VoterKind, require_name
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, draw, enrolment
-from db.trust.terms import EVERYTHING, Terms
 from db.work import catalogue, tokens, transitions
 from langford.methods import Plan, PlanKey
 from langford.words import several
@@ -117,7 +116,7 @@ class Ledger:
         Args:
             export: the results, and their promise.
             plan: that of the export.
-            worker_id, host, process: of the importer, see :meth:`enrol`.
+            worker_id, host, process: of the importer, see :class:`db.identity.Identity`.
             source: where they come from, for people.
 
         Returns the campaign, and the events of the results that were not skipped.  Raises CampaignMismatch, or
@@ -159,31 +158,6 @@ class Ledger:
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in catalogue.campaigns(connection)]
 
-    def enrol(
-        self,
-        worker_id: str,
-        host: str,
-        process: str,
-        device_kind: str = "cpu",
-        kernels: str | None = None,
-        terms: Terms = EVERYTHING,
-        **equipment: Any,
-    ) -> None:
-        """Register a worker; a second call for the same worker changes nothing.
-
-        Args:
-            worker_id: its UUID.
-            host, process: its machine, and its name there (:func:`db.identity.process_name`).
-            device_kind: "cpu" or "cuda".
-            kernels: hash of the code that computes there; None: unknown.
-            terms: what it may have.
-            equipment: see :attr:`db.machines.Machine.equipment`; what is missing is unknown.
-
-        Raises WrongToken when the worker is registered on other terms, and TooManyWorkers when these terms allow no
-        more workers.
-        """
-        enrolment.enrol(self.database, terms, worker_id, host, process, device_kind, kernels, **equipment)
-
     def rights(self, shown: Collection[str]) -> list[Right]:
         """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""
         with self.database.reading() as connection:
@@ -192,16 +166,6 @@ class Ledger:
     def charge(self, used: Mapping[str, float]) -> None:
         """Add processor time that requests took, in seconds, to their tokens, by their digests."""
         tokens.charge(self.database, used)
-
-    def leave(self, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:
-        """Record how the work of a worker ended; raises UnknownWorker or WrongToken.
-
-        Args:
-            worker_id: its UUID.
-            ending: how.
-            terms: those on which it is registered.
-        """
-        enrolment.leave(self.database, terms, worker_id, ending)
 
     def close(self) -> None:
         self.database.close()

@@ -22,6 +22,7 @@ from benchmarks.serving import NAME, empty_database, new_campaign, served
 from db import Delivery, Lease, Ledger, WorkerCampaign
 from db.identity import Identity
 from db.states import Role
+from db.trust.enrolment import insert_worker
 from jobs.reach.remote import RemoteCampaign, RemoteServer
 from langford.result import Evaluation, PartialResult
 
@@ -45,7 +46,8 @@ def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: An
     ledger = Ledger(where)
     campaign = ledger.campaign(NAME)
     me = Identity.fresh()
-    ledger.enrol(me.worker_id, me.host, me.process)
+    with ledger.database.writing() as connection:
+        insert_worker(connection, me.worker_id, me.host, me.process)
     together(partial(lease_from, campaign.worker, me), campaign.worker.deliver, quota, batch, pause, barrier, out)
 
 

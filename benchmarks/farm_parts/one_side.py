@@ -23,6 +23,7 @@ from sqlalchemy import Engine, event, text
 
 from db import Delivery, Ledger
 from db.states import Role
+from db.trust.enrolment import insert_worker
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -97,7 +98,8 @@ def seconds_of(process: psutil.Process) -> float:
 
 def directly(ledger: Ledger, campaign: Any, kind: str, batch: int, tasks: int) -> dict[str, float]:
     """Measure a worker in the ledger itself."""
-    ledger.enrol("worker", "host", "1")
+    with ledger.database.writing() as connection:
+        insert_worker(connection, "worker", "host", "1")
     other: Callable[[], float] = lambda: 0.0  # noqa: E731
     if kind == "postgres":
         with ledger.database.reading() as connection:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, text
 from benchmarks.harness import Figure, Report, Table, timed
 from benchmarks.serving import empty_database, postgres_server
 from db import Database, Ledger
+from db.trust.enrolment import insert_worker
 from langford.methods import PlanKey
 from langford.problem import Problem
 
@@ -105,7 +106,8 @@ def fill(where: str, size: Size) -> None:
     with Ledger(where, create=True) as ledger:
         ledger.create_campaign("large", KEY, [float(1 + index % 7) for index in range(size.tasks)])
         for number in range(size.workers):
-            ledger.enrol(str(uuid.uuid4()), f"node-{number:03}", f"{number}@1@2")
+            with ledger.database.writing() as connection:
+                insert_worker(connection, str(uuid.uuid4()), f"node-{number:03}", f"{number}@1@2")
         with ledger.database.writing() as connection:
             for statement in filling(size):
                 connection.execute(text(statement), {"drawn": False} if ":drawn" in statement else {})

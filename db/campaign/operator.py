@@ -66,7 +66,9 @@ class OperatorCampaign:
 
         Args:
             evaluations: at most one of each task.
-            worker_id, host, process, device_kind, kernels: see :meth:`db.Ledger.enrol`.
+            worker_id: its UUID.
+            host, process: its machine, and its name there (:func:`db.identity.process_name`).
+            device_kind, kernels: as of an identity (:class:`db.identity.Identity`).
 
         Returns the tasks that were decided; the others needed no decision.
         """

@@ -125,18 +125,13 @@ class ReaderCampaign:
         with self.campaign.reading() as transaction:
             return progress.standing(transaction, self.campaign.record)
 
-    def task_records(self, state: str | None = None) -> list[TaskRecord]:
-        """By index.
+    @contextmanager
+    def reading_tasks(self, state: str | None = None) -> Iterator[Iterator[TaskRecord]]:
+        """The tasks as they were at one moment, by index, read one by one.
 
         Args:
             state: only those in it; None: all.
         """
-        with self.reading_tasks(state) as records:
-            return list(records)
-
-    @contextmanager
-    def reading_tasks(self, state: str | None = None) -> Iterator[Iterator[TaskRecord]]:
-        """The tasks as they were at one moment, read one by one."""
         with self.campaign.reading(snapshot=True) as transaction:
             yield progress.tasks(transaction, state)
 

@@ -22,33 +22,15 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import holding, reasons, waiting
 from db.trust.reasons import Asking
 from db.trust.terms import Terms
-from db.work import catalogue, holders, presence, pruning, transitions
+from db.work import catalogue, holders, presence, transitions
 from db.work.transitions import SHOWN
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
 
 
 @retried
-def enrol(
-    database: Database,
-    terms: Terms,
-    worker_id: str,
-    host: str,
-    process: str,
-    device_kind: str = "cpu",
-    kernels: str | None = None,
-    **equipment: Any,
-) -> None:
-    """See :meth:`db.Ledger.enrol`."""
-    idle = terms.admit(pruning.Living(database.now), database, worker_id)
-    with database.writing() as connection:
-        pruning.prune(connection, idle)
-        insert_worker(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)
-
-
-@retried
 def leave(database: Database, terms: Terms, worker_id: str, ending: Ending) -> None:
-    """See :meth:`db.Ledger.leave`."""
+    """See :meth:`db.WorkerCampaign.leave`."""
     with database.writing() as connection:
         _require_token(connection.scalar(_TOKEN_OF, {"worker": worker_id}), terms.digest)
         presence.leave(connection, worker_id, ending)
@@ -74,9 +56,10 @@ def insert_worker(
     kind: VoterKind = VoterKind.WORKER,
     **equipment: Any,
 ) -> None:
-    """Store a worker with its voter, unless it has enrolled before; see :meth:`db.Ledger.enrol`.
+    """Store a worker with its voter, unless it has enrolled before.
 
-    ``token`` is the digest.  Raises WrongToken.
+    ``token`` is the digest; ``equipment``: see :attr:`db.machines.Machine.equipment`, what is missing is unknown.
+    Raises WrongToken.
     """
     known = statements.rows(connection, _TOKEN_OF, {"worker": worker_id})
     if known:

@@ -28,6 +28,7 @@ from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.enrolling import enrol
 from tests.support.forecasts import of_a_core
 from tests.support.preloaded import preloaded
 
@@ -271,7 +272,7 @@ def test_another_depth_that_is_half_done_is_named(langford: Run, tmp_path: Path)
     assert "begun" not in quiet.stderr  # nothing of it is done
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         campaign = ledger.campaign("begun")
-        ledger.enrol("a", "host", "1")
+        enrol(ledger, "a", "host", "1")
         [lease] = campaign.worker.lease("a", 1, 60.0)
         evaluation = Evaluation(campaign.plan.evaluate(lease.index), 0.1, "{}")
         campaign.worker.deliver([Delivery.of(lease, evaluation)])
@@ -315,7 +316,7 @@ def test_a_deletion_that_was_killed_is_repeated(langford: Run, tmp_path: Path) -
 def test_a_campaign_that_stays_keeps_the_export_that_was_there(langford: Run, tmp_path: Path) -> None:
     assert langford("create", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        ledger.enrol("a", "host", "1")
+        enrol(ledger, "a", "host", "1")
         assert ledger.campaign("mine").worker.lease("a", 1, 60.0)
     assert langford("export", "mine").returncode == 0
     assert "first stop these" in langford("delete", "mine", "--yes").stderr

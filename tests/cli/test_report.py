@@ -62,6 +62,7 @@ from tests.support.campaigns import (
     new_campaign,
 )
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 ROOT = Path(__file__).parents[2]
 L28 = ROOT / "jobs" / "campaigns" / "langford-28-polyphase-16.jsonl.gz"
@@ -536,7 +537,7 @@ def test_a_ledger_says_which_of_its_results_have_no_times(ledger: Ledger) -> Non
     """Some tasks were imported without times, then workers did the rest."""
     some = tuple(Evaluation(result, 5.0, source()) for result in TRUE[:3])
     campaign, _ = ledger.take(Export(NAME, KEY, TASKS, some), PLAN, "importer", "host", "2")
-    ledger.enrol("w", "host-w", "1")
+    enrol(ledger, "w", "host-w", "1")
     leases = campaign.worker.lease("w", TASKS, HOUR)
     campaign.worker.deliver([delivery(one, TRUE[one.index], 0.001) for one in leases])
     found = gathering.of_campaign(campaign)
@@ -590,7 +591,7 @@ class Elements(HTMLParser):
 def hostile(ledger: Ledger) -> Evidence:
     """The evidence of a campaign whose workers chose their names and notes with malice."""
     campaign = new_campaign(ledger, "")
-    ledger.enrol("evil", HOSTILE[:255], HOSTILE[:80])
+    enrol(ledger, "evil", HOSTILE[:255], HOSTILE[:80])
     with ledger.database.writing() as connection:
         connection.execute(
             update(Worker).values(device_model=HOSTILE, slurm_job=HOSTILE[:40], device_kind=HOSTILE[:10])

@@ -27,6 +27,7 @@ from langford.devices import CPU
 from langford.machine.process import Compiling
 from langford.methods import METHODS, Count, PlanKey, merge, plan_of
 from langford.problem import Problem
+from tests.support.enrolling import enrol
 from tests.support.pages import ROOT
 
 KEY = PlanKey(Problem.langford(12), "polyphase", 8)
@@ -92,7 +93,7 @@ def test_the_status_sees_that_a_process_of_this_host_is_gone() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         name = process_name(process.pid)
         with Ledger("langford.db") as ledger:
-            ledger.enrol(me.worker_id, me.host, name)
+            enrol(ledger, me.worker_id, me.host, name)
             assert ledger.campaign("twelve").worker.lease(me.worker_id, 1, 100.0)
         assert "gone" not in said("status", "twelve")
         process.kill()

@@ -24,6 +24,7 @@ from db.states import Role
 from tests.support.campaigns import new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 from tests.support.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.joins import join_file
 from tests.support.preloaded import Command, Preparation, preloaded
@@ -196,7 +197,7 @@ def test_a_table_of_eighty_columns(langford: Run, tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         for number in range(3):
-            ledger.enrol(f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")
+            enrol(ledger, f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")
             campaign.worker.lease(f"worker-{number}", 2, 600)
     for width in ("80", "50"):
         shown = langford("status", variables={"COLUMNS": width})

@@ -45,6 +45,7 @@ from tests.support.clock import MovableClock
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.consoles import KeptConsole
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 from tests.support.forecasts import taking
 from tests.support.preloaded import Preparation, adapt, preloaded
 
@@ -444,7 +445,7 @@ def begun(ledger: Ledger, problem: Problem, method: str, depth: int, part: float
     """A campaign of which another worker has done a part."""
     key = PlanKey(problem, method, depth, seed)
     campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
-    ledger.enrol("a", "elsewhere", "1")
+    enrol(ledger, "a", "elsewhere", "1")
     tasks = round(part * campaign.tasks)
     leases = campaign.worker.lease("a", tasks, 600.0) if tasks else []
     campaign.worker.deliver([delivery(each, campaign.plan.evaluate(each.index)) for each in leases])

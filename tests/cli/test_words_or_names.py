@@ -22,6 +22,7 @@ from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.campaigns import delivery
 from tests.support.command_line import run_here, without_announcement
+from tests.support.enrolling import enrol
 
 CAMPAIGNS = {
     "mine": "12",
@@ -108,7 +109,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, words in CAMPAIGNS.items():
             key = PlanKey(Problem.parse(words), "polyphase", 6)
             created.create_campaign(name, key, plan_of(key).work.tolist())
-        created.enrol("a", "host", "1")
+        enrol(created, "a", "host", "1")
         campaign = created.campaign("mine")
         [lease] = campaign.worker.lease("a", 1, 60.0)
         campaign.worker.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])

@@ -19,6 +19,7 @@ from slurm import Element, job_name
 from tests.support.campaigns import HOUR, NAME, new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import fresh_database, new_ledger
+from tests.support.enrolling import enrol
 from tests.support.joins import join_file
 from tests.support.ports import free_port
 from tests.support.preloaded import ALONE, preloaded
@@ -73,7 +74,7 @@ def test_workers_have_done_their_work_when_others_hold_the_rest(langford: Run, t
     assert langford("create", *PROBLEM, "--name", "ours", "--ledger", address).returncode == 0
     with Ledger(address) as ledger:
         campaign = ledger.campaign("ours")
-        ledger.enrol("other", "another-host", "1")
+        enrol(ledger, "other", "another-host", "1")
         assert len(campaign.worker.lease("other", campaign.tasks, HOUR)) == campaign.tasks
         printed = langford(*SUBMIT, "--ledger", address, "--dry-run").stdout
         [command] = re.findall(rf"exec {re.escape(shlex.join(LANGFORD))} (.*)", printed)

@@ -22,9 +22,10 @@ from db.states import Ending
 from langford.devices import cores
 from langford.methods import PlanKey, method_hash
 from langford.problem import Problem
-from tests.support.campaigns import HOUR, new_campaign
+from tests.support.campaigns import HOUR, new_campaign, task_records
 from tests.support.command_line import ENVIRONMENT, Run, planted
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 from tests.support.farm import HURRY, Farm, Proxy, slowed
 from tests.support.farm import NAME as FARMED
 from tests.support.joins import join_file
@@ -189,7 +190,7 @@ def test_an_operator_takes_leases_back(langford: Run, tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         for number, worker in enumerate(ids, 1):
-            ledger.enrol(worker, f"node{number}", "1")
+            enrol(ledger, worker, f"node{number}", "1")
             campaign.worker.lease(worker, 3, HOUR)
         name = campaign.name
         back = f"3 tasks of {name} returned to the queue, from 1 worker\n"
@@ -220,5 +221,5 @@ def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
     _, errors = stopped.communicate(timeout=60)
     assert (stopped.returncode, "stopped at the time limit: " in errors) == (3, True)
     assert not list(outbox.rglob("*.result.json"))
-    tasks = {task.index for task in farm.campaign.reader.task_records("done")}
+    tasks = {task.index for task in task_records(farm.campaign, "done")}
     assert len(tasks) >= 5 + len(kept)

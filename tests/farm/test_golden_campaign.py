@@ -39,9 +39,10 @@ from jobs.show.report.gathering import Evidence
 from langford.cli.main import cli
 from langford.words import rate
 from tests.support.asgi import Client
-from tests.support.campaigns import GOLDEN, HOUR, NAME, TRUE, delivery, new_campaign
+from tests.support.campaigns import GOLDEN, HOUR, NAME, TRUE, delivery, new_campaign, task_records
 from tests.support.clock import MovableClock
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 FILE = GOLDEN / "campaign.jsonl.gz"
 LATE = 1850.0
@@ -94,7 +95,7 @@ class Golden:
         with self.ledger.database.reading() as connection:
             self.start = float(connection.scalar(select(Now())) or 0.0) - LATE
         for worker, kind, equipment in (("gpu", "cuda", GPU), ("cores", "cpu", CORES)):
-            self.ledger.enrol(worker, f"host-{worker}", "1", kind, **equipment)
+            enrol(self.ledger, worker, f"host-{worker}", "1", kind, **equipment)
         with self.ledger.database.writing() as connection:
             connection.execute(update(Worker).values(started=self.start))
         seen: list[tuple[float, float, float | None]] = [
@@ -249,9 +250,9 @@ def test_results_without_times_are_no_part_of_the_speed_since_the_start(golden: 
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger, "")
         start = golden.start
-        ledger.enrol("gpu", "host-gpu", "1", "cuda", **GPU)
+        enrol(ledger, "gpu", "host-gpu", "1", "cuda", **GPU)
         place(campaign, start, "gpu", [(0.0, 100.0, 500.0), (0.0, 500.0, 900.0)])
-        mine = {record.index for record in campaign.reader.task_records("done")}
+        mine = {record.index for record in task_records(campaign, "done")}
         few = [one for one in export.results if one.result.index not in mine][:4]
         ledger.take(
             type(export)(NAME, export.key, export.tasks, tuple(few)), campaign.plan, "importer", "host", "1"

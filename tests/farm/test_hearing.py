@@ -23,6 +23,7 @@ from tests.support.campaigns import TASKS, new_campaign, terms_of
 from tests.support.clock import MovableClock
 from tests.support.database_clock import DatabaseClock, moved_clock
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 LEASE_SECONDS = 20.0
 
@@ -66,7 +67,7 @@ class Hours:
         roles = dict.fromkeys(["site", "other"], Role.WORKER)
         self.farm = Served(ledger, new_campaign(ledger, workers=""), roles, hearing=Hearing(self.wall))
         for name, token in self.farm.tokens.items():
-            ledger.enrol(name, f"host-{name}", "1", terms=terms_of(token))
+            enrol(ledger, name, f"host-{name}", "1", terms=terms_of(token))
         self.pass_time(HEARING_SECONDS + 1)
 
     def pass_time(self, seconds: float, runs: bool = True) -> None:

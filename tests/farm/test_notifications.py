@@ -23,6 +23,7 @@ from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged,
 from tests.support.clock import MovableClock
 from tests.support.command_line import Run
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 from tests.support.servers import Server
 
 FIELDS = {"id", "kind", "campaign", "uuid", "problem", "at", "text", "tasks"}
@@ -141,7 +142,7 @@ def test_each_kind_of_warning_is_told_once_by_a_process_while_it_holds(campaign:
     assert told.after(50) == ["conflict"]
     [conflict] = told.hook.documents
     assert f"{TASKS} tasks have results that disagree" in conflict["text"]
-    Ledger(campaign.database.where).enrol("c", "host-c", "1")
+    enrol(Ledger(campaign.database.where), "c", "host-c", "1")
     finish(campaign, "c")
     assert "distrusted" in told.after(20)
     assert any("host-a" in document["text"] for document in told.hook.documents)

@@ -36,6 +36,7 @@ from tests.support.campaigns import NAME, TRUE, new_campaign
 from tests.support.cases import exhaustive
 from tests.support.database_clock import DatabaseClock, moved_clock
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 WORKERS = "abc"
 LEASE_SECONDS = 100.0
@@ -48,7 +49,7 @@ class Story:
         self.ledger, self.clock = ledger, clock
         self.campaign: Campaign = new_campaign(ledger, "")
         for worker in WORKERS:
-            ledger.enrol(worker, f"host-{worker}", "1")
+            enrol(ledger, worker, f"host-{worker}", "1")
         self.held: list[Lease] = []
         self.workers: dict[int, str] = {}
         self.granted: dict[int, float] = {}

@@ -35,11 +35,12 @@ from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.asgi import Served
-from tests.support.campaigns import HOUR, delivery, pace, shown_by, terms_of, with_token
+from tests.support.campaigns import HOUR, delivery, pace, shown_by, task_records, terms_of, with_token
 from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.database_clock import DatabaseClock, moved_clock
 from tests.support.databases import ledger_of_a_test, new_ledger
+from tests.support.enrolling import enrol
 
 KEY, COUNT = PlanKey(Problem.langford(11), "polyphase", 10), 17_792
 PLAN = plan_of(KEY)
@@ -66,8 +67,13 @@ class Bearers(Served):
         return self.ask("POST", f"/campaigns/NAME{path}", token, fields)
 
     def enrol(self, worker: str, token: str = LIAR, processes: int = HUGE, host: str = "") -> str:
-        self.ledger.enrol(
-            worker, host or f"host-{worker}", "1", terms=terms_of(self.tokens[token]), processes=processes
+        enrol(
+            self.ledger,
+            worker,
+            host or f"host-{worker}",
+            "1",
+            terms=terms_of(self.tokens[token]),
+            processes=processes,
         )
         return worker
 
@@ -472,7 +478,7 @@ def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, ou
 @pytest.mark.parametrize("outcome", COMPLAINTS)
 def test_a_token_under_the_name_of_the_ledgers_machine_sets_nothing_aside(farm: Bearers, outcome: Outcome) -> None:
     """Beside a run on that machine, which shows no token."""
-    farm.ledger.enrol("run", "here", "1")
+    enrol(farm.ledger, "run", "here", "1")
     assert len(farm.campaign.worker.lease("run", 1, HOUR)) == 1
     farm.enrol("one", host="here")
     for _ in range(5):
@@ -629,11 +635,11 @@ def test_five_nodes_with_one_token_are_not_complained_of(farm: Bearers, clock: D
     """Of 64 processes each, for a day before their first result, beside another token; each prefetches a task."""
     large = farm.ledger.create_campaign("large", KEY, [1.0] * 9_316)
     token, other = large.operator.new_token(Role.WORKER), large.operator.new_token(Role.WORKER)
-    farm.ledger.enrol("other", "elsewhere", "1", terms=terms_of(other), processes=64)
+    enrol(farm.ledger, "other", "elsewhere", "1", terms=terms_of(other), processes=64)
     nodes = [f"node-{number}" for number in range(5)]
     held = dict[str, list[Lease]]()
     for node in nodes:
-        farm.ledger.enrol(node, node, "1", terms=terms_of(token), processes=64)
+        enrol(farm.ledger, node, node, "1", terms=terms_of(token), processes=64)
         held[node] = with_token(large, token).lease(node, 128, 120.0)
         assert len(held[node]) == 128
     for hour in range(24):
@@ -650,7 +656,7 @@ def test_two_sites_with_one_token_each_use_all_their_nodes(farm: Bearers, clock:
     tokens = {site: large.operator.new_token(Role.WORKER) for site in "ab"}
     nodes = [(f"{site}-{number}", tokens[site]) for number in range(20) for site in "ab"]
     for node, token in nodes:
-        farm.ledger.enrol(node, node, "1", terms=terms_of(token), processes=64)
+        enrol(farm.ledger, node, node, "1", terms=terms_of(token), processes=64)
     for count in (64, 64):
         for node, token in nodes:
             assert len(with_token(large, token).lease(node, count, HOUR)) == count
@@ -694,7 +700,7 @@ def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Bearers, 
     assert before is not None
     assert after is not None
     assert after.seconds < 2 * before.seconds + 60
-    assert sum(record.seconds or 0.0 for record in farm.campaign.reader.task_records()) < 10 * HOUR
+    assert sum(record.seconds or 0.0 for record in task_records(farm.campaign)) < 10 * HOUR
     # What a liar claims to take no time does not make others kill their tasks.
     assert pace(farm.campaign, token=farm.tokens[HONEST]) == pytest.approx(
         pace(farm.campaign, token=farm.tokens["other-0"]), rel=1e3
@@ -711,7 +717,7 @@ def test_one_other_token_says_nothing_about_the_time_of_tasks(farm: Bearers) -> 
 def test_workers_that_open_the_ledger_have_no_limits(tmp_path: Path, clock: DatabaseClock) -> None:
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-        ledger.enrol("here", "host", "1")
+        enrol(ledger, "here", "host", "1")
         held = campaign.worker.lease("here", TASKS, 10 * HOUR)
         assert len(held) == TASKS
         clock.move(9 * HOUR)

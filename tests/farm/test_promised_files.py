@@ -18,6 +18,7 @@ from langford.problem import Problem
 from tests.support.campaigns import delivery
 from tests.support.command_line import Run
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 NAME = "promised"
 KEY, COUNT = PlanKey(Problem.hooked_langford(10), "polyphase", 6), 6824
@@ -38,7 +39,7 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
 
 def work_and_lie(campaign: Campaign, lie: int | None = 3) -> None:
     """Do all tasks as one worker; about one of them lie, so that the count is one too large."""
-    Ledger(campaign.database.where).enrol("liar", "host", "1")
+    enrol(Ledger(campaign.database.where), "liar", "host", "1")
     for lease in campaign.worker.lease("liar", TASKS, 60):
         result = campaign.plan.evaluate(lease.index)
         if lease.index == lie:

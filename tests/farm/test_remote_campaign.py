@@ -31,6 +31,7 @@ from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import HOUR, KEY, NAME, TASKS, TRUE, delivery, forged, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
+from tests.support.enrolling import enrol
 from tests.support.statements import statements_of
 
 ODD: list[tuple[int, str, bytes]] = [
@@ -346,7 +347,7 @@ def test_a_worker_says_that_its_code_is_another(worker: Worker, monkeypatch: pyt
 
 def test_a_worker_says_that_its_result_is_in_conflict(farm: Served, worker: Worker) -> None:
     [(lease, _)] = worker.lease(1)
-    farm.ledger.enrol("other", "host-other", "1")
+    enrol(farm.ledger, "other", "host-other", "1")
     with farm.ledger.database.writing() as connection:
         connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
     for each in farm.campaign.worker.lease("other", TASKS, HOUR):
@@ -404,7 +405,7 @@ def test_a_refusal_of_tasks_refuses_no_result(
     """One that the ledger does not know, and others."""
     remote = farm.remote(worker.network)
     done = true_deliveries(remote.lease("a", 1, HOUR, []))
-    farm.ledger.enrol("of another token", "host", "1")
+    enrol(farm.ledger, "of another token", "host", "1")
     if worker_id == "replaced":
         remote.uuid = str(UUID(int=0))
     with pytest.raises(refusal):

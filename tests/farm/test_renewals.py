@@ -23,6 +23,7 @@ from jobs.farm.api.renewals import PAUSE_SECONDS
 from tests.support.asgi import Served
 from tests.support.campaigns import NAME, new_campaign, terms_of
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 WORKERS = "abcdef"
 LATER = 240.0
@@ -34,7 +35,7 @@ def farm(tmp_path: Path) -> Iterator[Served]:
     ledger = new_ledger("sqlite", tmp_path)
     made = Served(ledger, new_campaign(ledger, workers=""), {Role.WORKER: Role.WORKER, "other": Role.WORKER})
     for worker in WORKERS:
-        ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
+        enrol(ledger, worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
     yield made
     made.close()
 

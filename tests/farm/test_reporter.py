@@ -29,6 +29,7 @@ from tests.support.campaigns import HOUR, KEY, PLAN, TASKS, delivery, finish, fo
 from tests.support.clock import MovableClock
 from tests.support.database_clock import moved_clock
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol, leave
 
 
 class Reported:
@@ -113,7 +114,7 @@ def test_who_failed_at_a_task_and_whose_result_is_wrong_are_named(reported: Repo
     finish(campaign, "b")
     campaign.worker.deliver([delivery(lease, forged(lease.index)) for lease in late])
     reported.lines(LOOK_SECONDS)
-    reported.ledger.enrol("c", "host-c", "1")
+    enrol(reported.ledger, "c", "host-c", "1")
     finish(campaign, "c")
     assert any(said.startswith("distrusted: ") and "host-a" in said for said in reported.lines(LOOK_SECONDS))
 
@@ -121,10 +122,10 @@ def test_who_failed_at_a_task_and_whose_result_is_wrong_are_named(reported: Repo
 def test_workers_that_come_and_go_are_named_in_this_order(reported: Reported) -> None:
     campaign = reported.campaign
     reported.lines(1)
-    reported.ledger.enrol("c", "host-c", "1")
+    enrol(reported.ledger, "c", "host-c", "1")
     leases = campaign.worker.lease("c", 2, HOUR)
     campaign.worker.end(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
-    reported.ledger.leave("c", Ending.PREEMPTED)
+    leave(reported.ledger, "c", Ending.PREEMPTED)
     said = [each for each in reported.lines(LOOK_SECONDS) if "host-c" in each]
     assert [each.split(":")[0] for each in said] == ["joined", "left"]
     assert said[1].endswith("gave back 2 tasks")

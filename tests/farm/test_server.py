@@ -40,6 +40,7 @@ from tests.support.campaigns import (
     forged,
     shown_by,
 )
+from tests.support.enrolling import enrol
 
 EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
 WORKER = {
@@ -117,7 +118,7 @@ def test_who_may_do_what(farm: Dialogue, tmp_path: Path) -> None:
 
 def test_a_token_opens_no_other_campaign(farm: Dialogue) -> None:
     other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
-    farm.ledger.enrol("c", "host-c", "1")
+    enrol(farm.ledger, "c", "host-c", "1")
     [lease] = other.worker.lease("c", 1, 60)
     shown = shown_by(lease)
     for outcome in wire.GIVEN_UP:

@@ -23,6 +23,7 @@ from langford.result import PartialResult
 from tests.support.campaigns import HOUR, NAME, delivery, new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 from tests.support.farm import CAMPAIGN, HURRY, slowed, start
 from tests.support.joins import join_file
 from tests.support.ports import free_port
@@ -146,7 +147,7 @@ def work(ledger: Ledger, tmp_path: Path) -> Iterator[list[str]]:
     """The words of a worker of a server, of whose tasks another worker has done some."""
     campaign = create(ledger)
     token = campaign.operator.new_token(Role.WORKER)
-    ledger.enrol("other", "elsewhere", "1")
+    enrol(ledger, "other", "elsewhere", "1")
     others = campaign.worker.lease("other", 9, HOUR)
     campaign.worker.deliver([delivery(lease, campaign.plan.evaluate(lease.index)) for lease in others])
     with Server(tmp_path, "farmed") as server:

@@ -26,6 +26,7 @@ from jobs.verify import exchange
 from langford.result import Evaluation
 from tests.support import malicious_exports
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, true_deliveries
+from tests.support.enrolling import enrol
 
 GPU = Machine("node-1", "cuda", 96, 4, "NVIDIA H200", "1234", 7)
 CPU = Machine("node-2", "cpu", 8, 8, "a chip", None, None)
@@ -113,8 +114,8 @@ def test_an_import_is_an_event(ledger: Ledger, tmp_path: Path) -> None:
 
 def test_what_workers_did_is_exported(ledger: Ledger, tmp_path: Path) -> None:
     campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-    ledger.enrol("a", "host-a", "1", "cuda", **GPU.equipment)
-    ledger.enrol("b", "host-b", "1")
+    enrol(ledger, "a", "host-a", "1", "cuda", **GPU.equipment)
+    enrol(ledger, "b", "host-b", "1")
     for worker in "ab":
         leases = campaign.worker.lease(worker, TASKS // 2, HOUR)
         evaluated = [structs.replace(delivery, began=time.time()) for delivery in true_deliveries(leases)]

@@ -18,9 +18,18 @@ from db.errors import ConnectionLost, LedgerError, LedgerUnusable, NoLedger
 from db.schema.models import Base
 from db.store import copying
 from langford.cli.main import cli
-from tests.support.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
+from tests.support.campaigns import (
+    COUNT,
+    NAME,
+    TASKS,
+    new_campaign,
+    task_records,
+    true_deliveries,
+    write_used_ledger,
+)
 from tests.support.command_line import ENVIRONMENT
 from tests.support.databases import fresh_database
+from tests.support.enrolling import enrol
 from tests.support.preloaded import preloaded
 
 
@@ -28,7 +37,7 @@ def finish(where: str) -> int:
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
         for worker in "cd":
-            ledger.enrol(worker, f"host-{worker}", "1")
+            enrol(ledger, worker, f"host-{worker}", "1")
             campaign.worker.deliver(true_deliveries(campaign.worker.lease(worker, TASKS, 60), 0.1))
         return campaign.reader.merged().published
 
@@ -46,7 +55,7 @@ def test_a_copy_is_the_same_and_goes_on(tmp_path: Path) -> None:
 
 
 def states(campaign: Campaign) -> Counter[str]:
-    return Counter(task.state for task in campaign.reader.task_records())
+    return Counter(task.state for task in task_records(campaign))
 
 
 def test_a_ledger_that_works_is_copied(tmp_path: Path) -> None:

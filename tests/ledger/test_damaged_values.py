@@ -15,6 +15,7 @@ from db.errors import LedgerUnusable
 from db.store import damage, soundness
 from tests.support.campaigns import write_used_ledger
 from tests.support.command_line import Run
+from tests.support.enrolling import enrol
 
 DamageOf = Callable[..., LedgerUnusable | None]
 REMEDY = "restore a backup, or save the results that can be read with `langford export NAME --damaged`"
@@ -83,7 +84,7 @@ def test_a_sound_ledger_hides_no_error(tmp_path: Path, damage_of: DamageOf) -> N
     write_used_ledger(str(file))
     assert damage_of(file) is None
     with Ledger(str(file)) as ledger:
-        ledger.enrol("7e999123-4567-4abc-8def-0123456789ab", "host", "1")
+        enrol(ledger, "7e999123-4567-4abc-8def-0123456789ab", "host", "1")
     assert damage_of(file) is None
 
 

@@ -32,9 +32,11 @@ from tests.support.campaigns import (
     forged,
     new_campaign,
     pace,
+    task_records,
     true_deliveries,
 )
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 
 def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
@@ -71,7 +73,7 @@ def test_a_late_result_counts_once(campaign: Campaign) -> None:
     assert reader.standing().tasks[TaskState.DONE] == 1
     assert reader.overview().attempts[Outcome.SUPERSEDED] == 1
     assert reader.overview().checked.confirmed == 1
-    assert campaign.reader.seconds() == campaign.reader.task_records(TaskState.DONE)[0].seconds
+    assert campaign.reader.seconds() == task_records(campaign, TaskState.DONE)[0].seconds
     assert campaign.reader.results() == [TRUE[late.index]]
 
 
@@ -97,7 +99,7 @@ def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
     assert deliver(campaign, lease, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
     reader = campaign.reader
     assert (reader.standing().tasks, reader.overview().attempts) == ({TaskState.READY: TASKS}, {Outcome.FAILED: 1})
-    assert campaign.reader.task_records()[lease.index].failures == 1
+    assert task_records(campaign)[lease.index].failures == 1
     assert not campaign.reader.results()
 
 
@@ -147,7 +149,7 @@ def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
 
 
 def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaign) -> None:
-    ledger.enrol("gpu", "host", "2", "cuda")
+    enrol(ledger, "gpu", "host", "2", "cuda")
     campaign.operator.raise_share(1.0)
     for worker in ("a", "gpu", "a", "gpu"):
         [lease] = campaign.worker.lease(worker, TASKS, HOUR)[-1:]
@@ -167,14 +169,14 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
                 )
             )
             for lease in rechecked
-            if campaign.reader.task_records()[lease.index].value is not None
+            if task_records(campaign)[lease.index].value is not None
         ]
     assert kernels == sorted(kernels, reverse=True)
     assert kernels[0] == "cuda"
 
 
 def test_the_pace_is_that_of_the_slowest_result_of_a_kind_of_device(ledger: Ledger, campaign: Campaign) -> None:
-    ledger.enrol("gpu", "host", "2", "cuda")
+    enrol(ledger, "gpu", "host", "2", "cuda")
     campaign.worker.end(
         campaign.worker.lease("gpu", 3, HOUR)
     )  # others bring results of these: they say nothing of it
@@ -214,7 +216,7 @@ def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
         assert deliver(campaign, guess, replace(TRUE[guess.index], residue=1)) is EventKind.REFUSED
     assert deliver(campaign, first, TRUE[second.index]) is EventKind.REFUSED
     assert campaign.reader.overview().attempts == {"running": 3}
-    assert {task.failures for task in campaign.reader.task_records()} == {0}
+    assert {task.failures for task in task_records(campaign)} == {0}
     assert campaign.worker.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
     assert deliver(campaign, first, TRUE[first.index]) is None
     campaign.worker.deliver([delivery(guess, TRUE[guess.index]) for guess in guesses])
@@ -255,13 +257,13 @@ def test_what_a_worker_does_not_know_of_goes_back_at_once(ledger: Ledger, campai
     assert campaign.worker.renew([known, foreign, again], HOUR) == {known.attempt, foreign.attempt, again.attempt}
     assert other.worker.renew([elsewhere], HOUR) == {elsewhere.attempt}
     assert deliver(campaign, lost, TRUE[lost.index]) is None  # it knew after all
-    assert {task.failures for task in campaign.reader.task_records()} == {0}
+    assert {task.failures for task in task_records(campaign)} == {0}
 
 
 def test_a_worker_that_is_not_enrolled_gets_nothing(ledger: Ledger, campaign: Campaign) -> None:
     with pytest.raises(UnknownWorker, match="enrol"):
         campaign.worker.lease("c", 1, HOUR)
-    ledger.enrol("c", "host", "1", "cpu", "0123456789abcdef")
+    enrol(ledger, "c", "host", "1", "cpu", "0123456789abcdef")
     assert campaign.worker.lease("c", 1, HOUR)
 
 

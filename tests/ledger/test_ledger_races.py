@@ -41,8 +41,10 @@ from tests.support.campaigns import (
     finish,
     forged,
     new_campaign,
+    task_records,
 )
 from tests.support.databases import fresh_database, new_ledger
+from tests.support.enrolling import enrol
 
 RIVALS = 4
 DRAWN = frozenset([0, 1])
@@ -120,11 +122,11 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, 
     export = Export("imported", KEY, TASKS, tuple(evaluations))
     ledgers = [Ledger(where) for _ in range(RIVALS)]
 
-    def enrol(number: int) -> None:
+    def enrol_all(number: int) -> None:
         for worker in range(20):
-            ledgers[number].enrol(f"worker {worker}", "host", "1")
+            enrol(ledgers[number], f"worker {worker}", "host", "1")
 
-    together(enrol)
+    together(enrol_all)
     taken = together(lambda number: ledgers[number].take(export, PLAN, f"importer {number}", "host", "1")[1])
     assert sum(events.count(None) for events in taken if events) == TASKS
     assert {event for events in taken for event in events} <= {None, EventKind.CONFIRMED}
@@ -150,7 +152,7 @@ def test_an_import_raises_the_share_while_results_arrive(ledger: Ledger, campaig
             if number == 0:
                 other.take(export, PLAN, "importer", "host", "1")
                 return
-            other.enrol(f"worker {number}", f"host {number}", "1")
+            enrol(other, f"worker {number}", f"host {number}", "1")
             for lease in mine.worker.lease(f"worker {number}", 3, HOUR):
                 deliver(mine, lease, TRUE[lease.index])
 
@@ -167,7 +169,7 @@ def test_workers_that_enrol_at_the_same_moment_are_one_voter(ledger: Ledger) -> 
     with ExitStack() as stack:
         ledgers = [stack.enter_context(Ledger(ledger.database.where)) for _ in range(RIVALS)]
         for host in range(10):
-            together(lambda number, host=host: ledgers[number].enrol(f"{host} {number}", f"host {host}", "1"))  # type: ignore[misc]
+            together(lambda number, host=host: enrol(ledgers[number], f"{host} {number}", f"host {host}", "1"))  # type: ignore[misc]
     with ledger.database.reading() as connection:
         hosts = connection.scalars(select(Voter.host)).all()
         voters = connection.scalars(select(Worker.voter_id)).all()
@@ -205,7 +207,7 @@ def waits(ledger: Ledger) -> bool:
 def test_claims_at_the_same_moment_are_exclusive(ledger: Ledger, campaign: Campaign, drawn: bool) -> None:
     """Of tasks, and of results that are drawn."""
     if drawn:
-        ledger.enrol("c", "host-c", "1")
+        enrol(ledger, "c", "host-c", "1")
         finish(campaign, "c")
         campaign.operator.raise_share(1.0)
     before = campaign.reader.overview().attempts
@@ -260,7 +262,7 @@ def test_whatever_is_handed_in_is_kept(ledger: Ledger, campaign: Campaign, monke
         [lease] = campaign.worker.lease("a", 1, HOUR)
         result = PartialResult(lease.index, value, residue(value), abs(value))
         assert events(campaign, [delivery(lease, result, seconds, provenance)]) == [None]
-        [kept] = [task for task in campaign.reader.task_records(TaskState.DONE) if task.index == lease.index]
+        [kept] = [task for task in task_records(campaign, TaskState.DONE) if task.index == lease.index]
         numbers = result.value, result.residue, result.evaluated
         assert (kept.value, kept.residue, kept.evaluated) == tuple(map(str, numbers))
         assert kept.seconds == pytest.approx(seconds, rel=1e-14)

@@ -21,7 +21,7 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults, Worker
 from db.identity import Identity
 from db.look.overview import worker_queries
 from db.schema.models import Worker
-from db.states import Ending, EventKind, Outcome, Role, TaskState
+from db.states import Ending, EventKind, Outcome, Role
 from db.store import copying
 from db.work.leases import COPY_SECONDS
 from db.work.tokens import digest
@@ -43,6 +43,7 @@ from tests.support.campaigns import (
     write_used_ledger,
 )
 from tests.support.databases import fresh_database
+from tests.support.enrolling import enrol
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -78,7 +79,7 @@ def life_of_a_ledger(log: Calls, where: str) -> None:
     assert call(ledger.campaigns) == [campaign]
     assert (call(ledger.has, NAME), call(ledger.has, "other")) == (True, False)
     for worker in "abcd":
-        call(ledger.enrol, worker, f"host-{worker}", "1", **MACHINE)
+        enrol(ledger, worker, f"host-{worker}", "1", **MACHINE)
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     me = Identity.fresh()
@@ -102,9 +103,9 @@ def life_of_a_ledger(log: Calls, where: str) -> None:
     assert call(campaign.operator.extend, token, HOUR)
     assert call(campaign.operator.revoke, 10**6) == 0
     assert [right.role for right in call(ledger.rights, [token, "wrong"])] == [Role.WORKER]
-    call(ledger.enrol, "idle", "host-a", "1", terms=terms_of(token))
+    enrol(ledger, "idle", "host-a", "1", terms=terms_of(token))
     age_workers(ledger)
-    call(ledger.enrol, "next", "host-a", "1", terms=terms_of(token))
+    enrol(ledger, "next", "host-a", "1", terms=terms_of(token))
     served = with_token(campaign, token)
     shown = call(served.lease, "next", TASKS, HOUR, [], TASKS)
     held = {lease.attempt for lease in shown}
@@ -123,12 +124,9 @@ def life_of_a_ledger(log: Calls, where: str) -> None:
     assert call(campaign.worker.overview).tasks == call(campaign.reader.overview).tasks
     with patch.object(worker_queries, "FEW_ATTEMPTS", 0):
         call(campaign.reader.overview)
-    call(campaign.reader.task_records)
-    call(campaign.reader.task_records, TaskState.DONE)
     with call(campaign.reader.reading_tasks) as tasks:
         assert len(list(tasks)) == TASKS
     assert call(campaign.reader.history).tasks == TASKS
-    call(ledger.leave, "a", Ending.FINISHED)
     assert call(campaign.operator.cancel) == (0, 0)
     call(campaign.operator.rename, "eleven")
     call(campaign.refresh)

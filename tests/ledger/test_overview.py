@@ -40,6 +40,7 @@ from tests.support.campaigns import (
 )
 from tests.support.database_clock import moved_clock
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol, leave
 from tests.support.statements import statements_of
 
 LARGER = plan_of(PlanKey(Problem.langford(12), "polyphase", 12))
@@ -64,7 +65,7 @@ class History:
 
     def come(self, worker: str, age: float, host: str = "", token: str = "", **equipment: Any) -> None:
         """A worker came, and was seen just now."""
-        self.ledger.enrol(worker, host or f"host-{worker}", "1", terms=terms_of(token), **equipment)
+        enrol(self.ledger, worker, host or f"host-{worker}", "1", terms=terms_of(token), **equipment)
         self.change(Worker, Worker.id == worker, started=age, last_seen=0.0)
 
     def lease(self, worker: str, count: int, age: float, token: str = "") -> list[Lease]:
@@ -132,7 +133,7 @@ def test_only_a_lost_last_worker_is_missed(history: History) -> None:
     for name, ending, age in (("a", Ending.STOPPED, 50), ("b", Ending.LOST, 40)):
         history.come(name, 100)
         history.campaign.worker.end(history.lease(name, 2, 90), Outcome.RELEASED, "SIGINT")
-        history.ledger.leave(name, ending)
+        leave(history.ledger, name, ending)
         history.change(Attempt, Attempt.worker_id == name, ended=age)
         history.change(Worker, Worker.id == name, last_seen=age, ended=age)
         text = warned(history.look(), WarningKind.NO_WORKERS)
@@ -145,15 +146,15 @@ def test_what_happened_to_the_workers(history: History) -> None:
         history.come(name, 100 - number, device_model="NVIDIA H200", processes=2)
     campaign, ledger = history.campaign, history.ledger
     campaign.worker.end(history.lease("stopped", 2, 90), Outcome.PREEMPTED, "SIGTERM")
-    ledger.leave("stopped", Ending.PREEMPTED)
+    leave(ledger, "stopped", Ending.PREEMPTED)
     campaign.worker.end(history.lease("limited", 1, 80), Outcome.RELEASED, "time limit")
-    ledger.leave("limited", Ending.STOPPED)
+    leave(ledger, "limited", Ending.STOPPED)
     [fatal, late] = history.lease("alive", 2, 70)
     campaign.worker.end([fatal], Outcome.DIED, "signal 9")
     for lease in (late, *history.lease("lost", 2, 60)):
         history.change(Attempt, Attempt.id == lease.attempt, deadline=10)
     finish(campaign, "alive")
-    ledger.leave("alive", Ending.FINISHED)
+    leave(ledger, "alive", Ending.FINISHED)
     seen = {(event.kind, event.text) for event in history.look().events}
     machine = "NVIDIA H200, 2 processes"
     assert seen == {
@@ -189,7 +190,7 @@ def test_a_pause_is_not_slow(history: History) -> None:
     leases = history.lease("old", 5, 39_000)
     for lease in leases:
         history.deliver(lease, 36_000)
-    history.ledger.leave("old", Ending.FINISHED)
+    leave(history.ledger, "old", Ending.FINISHED)
     history.change(Worker, Worker.id == "old", ended=36_000)
     history.come("new", 30)
     [lease] = history.lease("new", 1, 20)
@@ -250,7 +251,7 @@ def test_who_is_here(history: History) -> None:
             [attempt] = connection.scalars(select(Attempt.id).where(Attempt.worker_id == name))
         history.campaign.operator.take_back("for others", name)
         history.change(Attempt, Attempt.id == attempt, ended=7900)
-    history.ledger.leave("left", Ending.PREEMPTED)
+    leave(history.ledger, "left", Ending.PREEMPTED)
     for name, age in (("idle", 60), ("quiet", 200), ("silent", 2000), ("gone", 5000), ("late", 1700)):
         history.seen(name, age)
     overview = history.look()
@@ -280,7 +281,7 @@ def test_how_many_workers_were_there(history: History) -> None:
         history.campaign.worker.end(history.lease(name, 1, age))
     history.change(Attempt, Attempt.ended.is_not(None), ended=500)
     history.seen("silent", 400)
-    history.ledger.leave("left", Ending.STOPPED)
+    leave(history.ledger, "left", Ending.STOPPED)
     history.change(Worker, Worker.id == "left", ended=300)
     history.seen("here", 0)
     overview = history.look()
@@ -478,7 +479,7 @@ def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, prese
     history.come("a", 100)
     history.deliver(history.lease("a", 1, 90)[0], 40)
     if not present:
-        history.ledger.leave("a", Ending.FINISHED)
+        leave(history.ledger, "a", Ending.FINISHED)
     small, costs = history.campaign, list[int]()
     for _ in range(2):
         costs.append(instructions_for_an_overview(small))

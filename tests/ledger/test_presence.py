@@ -28,6 +28,7 @@ from langford.devices import CPU, cores
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, terms_of, true_deliveries
 from tests.support.clock import HurriedClock
 from tests.support.consoles import KeptConsole
+from tests.support.enrolling import enrol, leave
 
 
 def row(ledger: Ledger, worker: str) -> Any:
@@ -53,8 +54,8 @@ def is_fresh(ledger: Ledger, worker: str) -> bool:
 
 def test_what_a_worker_computes_with_is_kept(ledger: Ledger) -> None:
     equipment = Machine("host", "cuda", 96, 4, "NVIDIA H200", "1234", 7).equipment
-    ledger.enrol("gpu", "host", "1", "cuda", **equipment)
-    ledger.enrol("gpu", "host", "1", "cuda")  # a second call changes nothing
+    enrol(ledger, "gpu", "host", "1", "cuda", **equipment)
+    enrol(ledger, "gpu", "host", "1", "cuda")  # a second call changes nothing
     kept = row(ledger, "gpu")
     assert {name: getattr(kept, name) for name in equipment} == equipment
     assert kept.last_seen == pytest.approx(kept.started, abs=1)
@@ -113,30 +114,30 @@ def test_results_that_another_delivers_do_not_bring_a_dead_worker_back(ledger: L
 
 
 def test_a_worker_says_how_it_ended(ledger: Ledger) -> None:
-    ledger.enrol("w", "host", "1", terms=terms_of("its token"))
+    enrol(ledger, "w", "host", "1", terms=terms_of("its token"))
     for shown in ("", "another token"):
         with pytest.raises(WrongToken):
-            ledger.leave("w", Ending.FINISHED, terms_of(shown))
+            leave(ledger, "w", Ending.FINISHED, terms_of(shown))
     assert row(ledger, "w").ended is None
-    ledger.leave("w", Ending.PREEMPTED, terms_of("its token"))
+    leave(ledger, "w", Ending.PREEMPTED, terms_of("its token"))
     left = row(ledger, "w")
     assert left.ending == Ending.PREEMPTED
     assert left.started <= left.last_seen <= left.ended
     with pytest.raises(UnknownWorker, match="enrol it first"):
-        ledger.leave("nobody", Ending.FINISHED)
+        leave(ledger, "nobody", Ending.FINISHED)
 
 
 def test_a_worker_whose_leases_all_expire_is_lost_until_it_asks_again(ledger: Ledger, campaign: Campaign) -> None:
     """Unless it has another lease, or has said how it ended; leases that end in another way lose nobody."""
     for worker in ("holds", "left", "returned"):
-        ledger.enrol(worker, "host", "1")
+        enrol(ledger, worker, "host", "1")
     campaign.worker.end(campaign.worker.lease("returned", 1, HOUR))
     campaign.worker.lease("returned", 1, HOUR)
     assert campaign.operator.take_back("by the operator", "returned") == 1
     campaign.worker.lease("holds", 1, HOUR)
     for worker in ("holds", "a", "left"):
         campaign.worker.lease(worker, 1, -1)
-    ledger.leave("left", Ending.STOPPED)
+    leave(ledger, "left", Ending.STOPPED)
     campaign.worker.lease("b", 1, HOUR)
     assert campaign.reader.overview().attempts == {"expired": 3, "released": 2, "running": 2}
     endings = {worker: row(ledger, worker).ending for worker in ("a", "b", "holds", "left", "returned")}
@@ -279,7 +280,7 @@ def test_only_processes_that_open_the_ledger_here_are_looked_at(
     """The name of this host is a claim of whoever has a token: a container's, or a liar's."""
     token = campaign.operator.new_token(Role.WORKER) if with_token else ""
     mine, gone = campaign.worker.on(terms_of(token)), "1@1@0000"
-    ledger.enrol("here", platform.node(), gone, terms=terms_of(token))
+    enrol(ledger, "here", platform.node(), gone, terms=terms_of(token))
     held = mine.lease("here", 2, HOUR)
     [worker] = [each for each in campaign.reader.overview().workers if each.worker_id == "here"]
     assert (worker.state, worker.ending) == (

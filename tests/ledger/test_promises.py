@@ -39,6 +39,7 @@ from tests.support.campaigns import (
     true_deliveries,
     with_token,
 )
+from tests.support.enrolling import enrol
 
 ALL = frozenset(range(TASKS))
 KEPT = Promise(1.0, ALL, dict.fromkeys(range(TASKS), (0, 1)))
@@ -217,7 +218,7 @@ def test_parts_that_promise_less_do_not_pass_for_more(tmp_path: Path) -> None:
 def test_an_export_says_who_confirmed_what_and_not_who_they_are(ledger: Ledger, tmp_path: Path) -> None:
     campaign = promised_campaign(ledger)
     token = campaign.operator.new_token(Role.WORKER)
-    ledger.enrol("stranger", "their-host", "1", terms=terms_of(token))
+    enrol(ledger, "stranger", "their-host", "1", terms=terms_of(token))
     campaign.worker.deliver(true_deliveries(with_token(campaign, token).lease("stranger", TASKS, HOUR)))
     assert stated(campaign) == BROKEN
     again = campaign.worker.lease("b", TASKS - 1, HOUR)
@@ -261,7 +262,7 @@ def test_confirmations_in_a_file_are_no_votes(ledger: Ledger, tmp_path: Path) ->
         detail = connection.scalar(select(Event.detail).where(Event.kind == EventKind.IMPORT))
     assert f"it states: {in_words(KEPT)}, which are no votes here" in str(detail)
     for worker in "ab":
-        ledger.enrol(worker, f"host-{worker}", "1")
+        enrol(ledger, worker, f"host-{worker}", "1")
     finish(campaign, "a")
     with pytest.raises(ConflictingResults):
         campaign.reader.results()
@@ -331,7 +332,7 @@ def test_a_contested_result_needs_no_promise(ledger: Ledger, campaign: Campaign,
     campaign.worker.deliver([delivery(again, forged(again.index))])
     campaign.worker.deliver(true_deliveries([mine]))
     campaign.operator.take_back("for c")
-    ledger.enrol("c", "host-c", "1")
+    enrol(ledger, "c", "host-c", "1")
     finish(campaign, "c")
     assert campaign.reader.results() == TRUE
     export = read_export(written(tmp_path, campaign.reader.export()))

@@ -34,6 +34,7 @@ from tests.support.campaigns import (
     with_token,
 )
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol, leave
 
 TOKEN = "a token"
 
@@ -69,22 +70,22 @@ def pass_time(ledger: Ledger, seconds: float = 2 * HOUR) -> None:
         connection.execute(update(Worker).values(last_seen=Worker.last_seen - seconds))
 
 
-def enrol(ledger: Ledger, *names: str, token: str = TOKEN) -> None:
+def arrive(ledger: Ledger, *names: str, token: str = TOKEN) -> None:
     for name in names:
-        ledger.enrol(name, f"host-{name}", "1", terms=terms_of(token))
+        enrol(ledger, name, f"host-{name}", "1", terms=terms_of(token))
 
 
 def test_a_token_has_only_so_many_workers(ledger: Ledger) -> None:
     many = [f"w{number}" for number in range(20)]
-    enrol(ledger, *many)
+    arrive(ledger, *many)
     with pytest.raises(TooManyWorkers, match=r"20 workers .* another token"):
-        enrol(ledger, "one more")
-    enrol(ledger, *many)  # those that are known may repeat it
-    enrol(ledger, "another's", token="another token")
-    enrol(ledger, *(f"direct-{number}" for number in range(30)), token="")
-    ledger.leave("w1", Ending.FINISHED, terms_of(TOKEN))
+        arrive(ledger, "one more")
+    arrive(ledger, *many)  # those that are known may repeat it
+    arrive(ledger, "another's", token="another token")
+    arrive(ledger, *(f"direct-{number}" for number in range(30)), token="")
+    leave(ledger, "w1", Ending.FINISHED, terms_of(TOKEN))
     with pytest.raises(TooManyWorkers):  # otherwise enrolling and leaving would go on for ever
-        enrol(ledger, "one more")
+        arrive(ledger, "one more")
 
 
 def test_the_workers_of_a_token_are_counted_again_only_when_it_seems_to_have_no_room(
@@ -117,9 +118,9 @@ def test_who_enrols_gets_tasks_and_again_when_the_answer_was_lost(ledger: Ledger
 def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: Campaign) -> None:
     """A preempted job that comes back, again and again."""
     for number in range(30):
-        enrol(ledger, f"w{number}")
+        arrive(ledger, f"w{number}")
         campaign.worker.end(with_token(campaign, TOKEN).lease(f"w{number}", 1, HOUR))
-        ledger.leave(f"w{number}", Ending.PREEMPTED, terms_of(TOKEN))
+        leave(ledger, f"w{number}", Ending.PREEMPTED, terms_of(TOKEN))
     assert len(workers(ledger)) == 30
 
 
@@ -147,25 +148,25 @@ def test_hundreds_of_workers_that_one_token_invents(tmp_path: Path, ended: float
 
 
 def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> None:
-    enrol(ledger, "idle", "ended", "working", "worked", "delivered")
-    enrol(ledger, "another's", token="another token")
-    enrol(ledger, "direct", token="")
-    ledger.leave("ended", Ending.FINISHED, terms_of(TOKEN))
+    arrive(ledger, "idle", "ended", "working", "worked", "delivered")
+    arrive(ledger, "another's", token="another token")
+    arrive(ledger, "direct", token="")
+    leave(ledger, "ended", Ending.FINISHED, terms_of(TOKEN))
     with_token(campaign, TOKEN).lease("working", 1, 9 * HOUR)
     campaign.worker.end(with_token(campaign, TOKEN).lease("worked", 1, HOUR))
     campaign.worker.deliver(true_deliveries(with_token(campaign, TOKEN).lease("delivered", 1, HOUR)))
     pass_time(ledger, pruning.IDLE_SECONDS - 60)
-    enrol(ledger, "fresh")
+    arrive(ledger, "fresh")
     left = {"working", "worked", "delivered", "another's", "direct", "fresh"}
     assert workers(ledger) == {*left, "idle", "ended"}
     pass_time(ledger, 120)
-    enrol(ledger, "later")
+    arrive(ledger, "later")
     left.add("later")
     assert workers(ledger) == left
     assert voters(ledger) == len(left)
     with pytest.raises(UnknownWorker):  # and enrols again, as after a restored backup
         with_token(campaign, TOKEN).lease("idle", 1, HOUR)
-    enrol(ledger, "idle")
+    arrive(ledger, "idle")
     assert len(with_token(campaign, TOKEN).lease("idle", 1, HOUR)) == 1
 
 
@@ -176,29 +177,29 @@ def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPat
             enrolment.insert_worker(connection, f"w{number}", "host", "1", token=digest(TOKEN))
     pass_time(ledger)
     for left in (50, 0):
-        enrol(ledger, f"fresh-{left}")
+        arrive(ledger, f"fresh-{left}")
         assert sum(name.startswith("w") for name in workers(ledger)) == left
 
 
 def test_a_voter_that_was_wrong_is_never_forgotten(ledger: Ledger) -> None:
     """Otherwise a liar's machine would be trusted again."""
-    enrol(ledger, "worker")
+    arrive(ledger, "worker")
     with ledger.database.writing() as connection:
         connection.execute(update(Voter).values(distrusted=1.0))
     pass_time(ledger)
-    enrol(ledger, "fresh")
+    arrive(ledger, "fresh")
     assert workers(ledger) == {"fresh"}
     assert voters(ledger) == 2
 
 
 def test_a_voter_whose_result_counts_stays(ledger: Ledger, campaign: Campaign) -> None:
     """Though one of its workers is forgotten."""
-    enrol(ledger, "a")
-    ledger.enrol("b", "host-a", "2", terms=terms_of(TOKEN))  # the same voter
+    arrive(ledger, "a")
+    enrol(ledger, "b", "host-a", "2", terms=terms_of(TOKEN))  # the same voter
     [lease] = with_token(campaign, TOKEN).lease("a", 1, HOUR)
     campaign.worker.deliver([delivery(lease, forged(lease.index))])
     pass_time(ledger)
-    enrol(ledger, "fresh")
+    arrive(ledger, "fresh")
     assert workers(ledger) == {"a", "fresh"}
     assert voters(ledger) == 2
 
@@ -210,7 +211,7 @@ def test_who_enrols_keeps_its_voter_while_others_are_forgotten(ledger: Ledger) -
     def enrol_many(thread: int) -> None:
         for number in range(25):
             name = f"{thread}-{number}"
-            ledger.enrol(name, "host", "1", terms=terms_of(TOKEN))
+            enrol(ledger, name, "host", "1", terms=terms_of(TOKEN))
             with ledger.database.writing() as connection:
                 connection.execute(update(Worker).where(Worker.id == name).values(last_seen=1.0))
 

@@ -19,6 +19,7 @@ from tests.support.asgi import Client
 from tests.support.campaigns import new_campaign, terms_of, with_token
 from tests.support.command_line import Run
 from tests.support.databases import new_address, new_ledger
+from tests.support.enrolling import enrol
 
 NAME, WAITING = "eight", "waiting"
 COMMANDS = [
@@ -123,7 +124,7 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
     """Who may read the ledger sees it, and shows it, or what follows from it, to the server."""
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger, workers="")
-        ledger.enrol("w", "host-w", "1", terms=terms_of(campaign.operator.new_token(Role.WORKER)))
+        enrol(ledger, "w", "host-w", "1", terms=terms_of(campaign.operator.new_token(Role.WORKER)))
         with ask_sql(ledger.database, "SELECT token FROM voter WHERE host = 'host-w'") as answer:
             [(seen,)] = answer.rows
         assert len(seen) == 64

@@ -13,6 +13,7 @@ from db.trust.holding import MAX_FRUITLESS
 from db.trust.reasons import Asking, Left, TaskFacts, refusal, why_it_waits, why_no_task
 from langford.errors import BadInput
 from tests.support.campaigns import HOUR, TASKS, TRUE, delivery, forged, let_be_drawn, terms_of, true_deliveries
+from tests.support.enrolling import enrol
 
 NOTHING = Left("seven", 0, 0, 0)
 
@@ -105,7 +106,7 @@ def test_a_campaign_explains_what_waits(ledger: Ledger, campaign: Campaign) -> N
 def test_a_lease_is_refused_for_the_reason_that_is_explained(ledger: Ledger, campaign: Campaign) -> None:
     token = campaign.operator.new_token(Role.WORKER)
     mine = campaign.worker.on(terms_of(token))
-    ledger.enrol("theirs", "elsewhere", "1", terms=terms_of(token))
+    enrol(ledger, "theirs", "elsewhere", "1", terms=terms_of(token))
     campaign.worker.deliver([delivery(lease, TRUE[lease.index]) for lease in campaign.worker.lease("a", 1, HOUR)])
     with ledger.database.writing() as connection:
         connection.execute(update(Token).values(fruitless=MAX_FRUITLESS))

@@ -32,10 +32,12 @@ from tests.support.campaigns import (
     finish,
     forged,
     new_campaign,
+    task_records,
     terms_of,
     true_deliveries,
     with_token,
 )
+from tests.support.enrolling import enrol
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +60,7 @@ def campaign(unreplicated: Campaign) -> Campaign:
 def start(ledger: Ledger, host: str, token: str = "") -> str:
     """A fresh worker."""
     worker = str(uuid.uuid4())
-    ledger.enrol(worker, host, "1", terms=terms_of(token))
+    enrol(ledger, worker, host, "1", terms=terms_of(token))
     return worker
 
 
@@ -93,7 +95,7 @@ def test_one_liar_alone_is_not_merged(ledger: Ledger, campaign: Campaign) -> Non
     finish(campaign, "b")
     with pytest.raises(ConflictingResults):
         campaign.reader.results()
-    ledger.enrol("c", "host-c", "1")
+    enrol(ledger, "c", "host-c", "1")
     finish(campaign, "c")
     assert campaign.reader.results() == TRUE
     assert campaign.reader.replication() == Replication(TASKS, TASKS)
@@ -119,7 +121,7 @@ def test_a_worker_keeps_to_the_token_with_which_it_enrolled(ledger: Ledger, camp
         with pytest.raises(WrongToken):
             with_token(campaign, shown).lease(worker, 1, HOUR)
         with pytest.raises(WrongToken):
-            ledger.enrol(worker, "host", "1", terms=terms_of(shown))
+            enrol(ledger, worker, "host", "1", terms=terms_of(shown))
     assert with_token(campaign, token).lease(worker, 1, HOUR)
 
 
@@ -148,7 +150,7 @@ def test_a_confirmation_by_a_worker_that_loses_trust_is_taken_back(ledger: Ledge
     events(campaign, [delivery(first, forged(first.index))])
     events(campaign, true_deliveries([second]))
     for worker in ("x", "y"):
-        ledger.enrol(worker, f"host-{worker}", "1")
+        enrol(ledger, worker, f"host-{worker}", "1")
     again = {lease.index: lease for lease in campaign.worker.lease("x", 2, HOUR)}
     events(campaign, [delivery(again[first.index], forged(first.index))])
     assert campaign.reader.replication() == Replication(2, 1)
@@ -177,7 +179,7 @@ def test_rechecks_are_no_more_than_asked_for_and_those_in_doubt_come_first(
 
 def test_a_result_that_is_exchanged_takes_all_that_belongs_to_it(ledger: Ledger, campaign: Campaign) -> None:
     """Its time and provenance: they would be those of a lie."""
-    ledger.enrol("c", "host-c", "1")
+    enrol(ledger, "c", "host-c", "1")
     wrong, true = replace(forged(0), evaluated=7), TRUE[0]
     shared = {*Result.__table__.columns.keys()} & {*Witness.__table__.columns.keys()}
 
@@ -227,7 +229,7 @@ def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign, tmp_path: Path) -
     finish(campaign, "a")
     told = [
         campaign.record,
-        campaign.reader.task_records(),
+        task_records(campaign),
         campaign.reader.overview(),
         campaign.reader.export().to_bytes(),
     ]
@@ -258,9 +260,9 @@ def test_rechecks_are_found_again_whatever_happens_to_them(ledger: Ledger, campa
 
 def test_questions_by_worker_and_by_kernels(ledger: Ledger, unreplicated: Campaign) -> None:
     campaign = unreplicated
-    ledger.enrol("g", "host-g", "1", "cuda", "feed")
+    enrol(ledger, "g", "host-g", "1", "cuda", "feed")
     full = "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b"
-    ledger.enrol(full, "host-f", "1")
+    enrol(ledger, full, "host-f", "1")
     for worker, count in (("a", 3), ("g", 3), (full, 1), ("b", TASKS)):
         leases = campaign.worker.lease(worker, count, HOUR)
         provenance = '{"kernels": "cafe"}' if worker == "b" else "{}"

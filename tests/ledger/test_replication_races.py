@@ -32,6 +32,7 @@ from tests.support.campaigns import (
     true_deliveries,
 )
 from tests.support.databases import ledger_of_a_test
+from tests.support.enrolling import enrol
 
 MOMENT = 0.3
 TURNS = 20
@@ -185,7 +186,7 @@ def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign
                 try:
                     if not worker:
                         fresh = str(uuid.uuid4())
-                        own.enrol(fresh, f"machine-{number}", "1")
+                        enrol(own, fresh, f"machine-{number}", "1")
                         worker = fresh
                     leases = mine.worker.lease(worker, chance.randint(1, 4), chance.choice([-1, HOUR]))
                     told = [forged(each.index, lies) if lies else TRUE[each.index] for each in leases]
@@ -206,7 +207,7 @@ def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign
         connection.execute(text("UPDATE attempt SET deadline = 0 WHERE ended IS NULL"))
     for host in ("x", "y", "z", "x", "y", "z"):
         worker = str(uuid.uuid4())
-        ledger.enrol(worker, host, "1")
+        enrol(ledger, worker, host, "1")
         finish(campaign, worker)
     assert campaign.reader.results() == TRUE
     assert settled_again(campaign)

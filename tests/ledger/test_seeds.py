@@ -30,6 +30,7 @@ from tests.support.asgi import Client
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.command_line import Run
+from tests.support.enrolling import enrol
 from tests.support.malicious_exports import with_header
 
 PROBLEM = Problem.langford(7)
@@ -75,7 +76,7 @@ def test_a_ledger_keeps_campaigns_of_two_seeds_apart(ledger: Ledger, tmp_path: P
 def test_a_campaigns_advice_names_its_seed(ledger: Ledger) -> None:
     campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
     for worker in "ab":
-        ledger.enrol(worker, "host", "1")
+        enrol(ledger, worker, "host", "1")
     [lease] = campaign.worker.lease("a", 1, 60)
     right = plan_of(KEY).evaluate(lease.index)
     campaign.worker.deliver([delivery(lease, right)])

@@ -28,6 +28,7 @@ from tests.support.campaigns import (
 )
 from tests.support.cases import exhaustive
 from tests.support.databases import new_address, new_ledger
+from tests.support.enrolling import enrol
 
 KINDS = ["sqlite", "postgres", *exhaustive(["pgbouncer"])]
 
@@ -48,7 +49,7 @@ def finished(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
     write_used_ledger(where)
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
-        ledger.enrol("c", "host-c", "1")
+        enrol(ledger, "c", "host-c", "1")
         while leases := campaign.worker.lease("c", TASKS, HOUR):
             campaign.worker.deliver(true_deliveries(leases))
         yield ledger.database

@@ -10,16 +10,17 @@ from db.schema.models import Attempt, Event, Worker
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 from db.work.leases import COPY_SECONDS
 from db.work.presence import PRESENCE_SECONDS
-from tests.support.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, true_deliveries
+from tests.support.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, task_records, true_deliveries
+from tests.support.enrolling import enrol
 
 
 @pytest.fixture
 def campaign(ledger: Ledger) -> Campaign:
     made = new_campaign(ledger)
     for worker in ("one", "two"):
-        ledger.enrol(worker, "host", "1")
-    ledger.enrol("elsewhere", "another-host", "1")
-    ledger.enrol("third", "third-host", "1")
+        enrol(ledger, worker, "host", "1")
+    enrol(ledger, "elsewhere", "another-host", "1")
+    enrol(ledger, "third", "third-host", "1")
     return made
 
 
@@ -49,7 +50,7 @@ def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> No
     assert reasons(campaign) == [
         (index, "3 attempts failed or ended their process, by two on host (last: death 3)")
     ]
-    assert {task.failures for task in campaign.reader.task_records()} == {0}
+    assert {task.failures for task in task_records(campaign)} == {0}
     assert campaign.reader.overview().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
     assert campaign.operator.reopen() == 1
     # It counts anew, also for the host on which it failed three times.
@@ -77,7 +78,7 @@ def test_a_deadly_task_comes_last_where_it_killed(campaign: Campaign) -> None:
 def test_where_there_are_several_hosts_it_must_kill_on_two(campaign: Campaign) -> None:
     [third] = campaign.worker.lease("third", 1, HOUR)
     present, *_ = campaign.worker.lease("elsewhere", TASKS - 2, HOUR)
-    index = ({*range(TASKS)} - {task.index for task in campaign.reader.task_records("leased")}).pop()
+    index = ({*range(TASKS)} - {task.index for task in task_records(campaign, "leased")}).pop()
     assert [dies(campaign, "one", index) for _ in range(4)] == [False, False, False, None]
     assert dies(campaign, "elsewhere", index, "the last death") is True
     assert reasons(campaign) == [
@@ -165,7 +166,7 @@ def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Ca
     else:
         campaign.worker.renew([ended], -1)
     assert not campaign.worker.lease("elsewhere", TASKS, HOUR)
-    assert campaign.reader.task_records()[copy.index].state == TaskState.LEASED
+    assert task_records(campaign)[copy.index].state == TaskState.LEASED
     age(campaign, 2 * COPY_SECONDS)
     assert copy.index in {
         lease.index for lease in campaign.worker.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)

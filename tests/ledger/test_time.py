@@ -17,7 +17,7 @@ from db.work import presence
 from db.work.deadlines import CLOCK_SECONDS
 from jobs.run.source import RENEWAL_SECONDS
 from jobs.show.wording import is_late
-from tests.support.campaigns import HOUR, NAME, TASKS, events, true_deliveries
+from tests.support.campaigns import HOUR, NAME, TASKS, events, task_records, true_deliveries
 from tests.support.database_clock import DatabaseClock, moved_clock
 
 MINUTE, YEAR = 60.0, 365 * 86_400.0
@@ -71,7 +71,7 @@ def test_a_lease_expires_when_its_time_is_over_and_not_before(campaign: Campaign
     assert campaign.reader.patience() == 0
     assert {lease.index for lease in campaign.worker.lease("b", TASKS, HOUR)} == {lease.index for lease in held}
     assert outcomes(campaign) == [Outcome.EXPIRED] * TASKS + [None] * TASKS
-    assert {task.failures for task in campaign.reader.task_records()} == {0}
+    assert {task.failures for task in task_records(campaign)} == {0}
     assert ending(campaign, "a") == Ending.LOST
 
 

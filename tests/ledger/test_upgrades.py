@@ -24,6 +24,7 @@ from tests.support.campaigns import COUNT, NAME, TASKS, finish, write_used_ledge
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import fresh_database, new_address
+from tests.support.enrolling import enrol
 from tests.support.later_schema import LATER, write_migrations
 from tests.support.preloaded import Command, die_at, preloaded
 
@@ -108,7 +109,7 @@ def test_a_later_version_upgrades_and_keeps_everything(
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
         for worker in "cde":
-            ledger.enrol(worker, f"host-{worker}", "1", "cuda")
+            enrol(ledger, worker, f"host-{worker}", "1", "cuda")
             finish(campaign, worker)
         assert campaign.reader.standing().tasks == {"done": TASKS}
         assert campaign.reader.merged().published == COUNT

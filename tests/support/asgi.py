@@ -18,6 +18,7 @@ from jobs.farm.guard.hearing import Hearing
 from jobs.reach.remote import RemoteCampaign, RemoteServer
 from tests.support.campaigns import new_campaign, terms_of
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 
 
 class Client:
@@ -103,7 +104,7 @@ class Served:
         ledger = new_ledger("sqlite", folder)
         made = cls(ledger, new_campaign(ledger, workers=""), {role: role for role in Role}, **options)
         for worker in "ab":
-            ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
+            enrol(ledger, worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
         return made
 
     def start(self) -> None:

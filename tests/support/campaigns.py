@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import update
 
 from db import Campaign, Credential, Delivery, Lease, Ledger, WorkerCampaign, read_export
+from db.records import TaskRecord
 from db.schema.models import Attempt
 from db.states import EventKind, Outcome, Role
 from db.store.transaction import Transaction
@@ -20,6 +21,7 @@ from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+from tests.support.enrolling import enrol
 
 NAME = "seven"
 PROBLEM = Problem.langford(7)
@@ -68,7 +70,7 @@ def new_campaign(ledger: Ledger, workers: str = "ab") -> Campaign:
     """The campaign in a ledger, and some workers, each on a host of its own."""
     campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
     for worker in workers:
-        ledger.enrol(worker, f"host-{worker}", "1")
+        enrol(ledger, worker, f"host-{worker}", "1")
     return campaign
 
 
@@ -98,6 +100,12 @@ def let_be_drawn(campaign: Campaign, index: int) -> None:
     """Draw the result of one task."""
     with campaign.database.writing() as connection:
         draw.draw(Transaction(connection, campaign.campaign_id), [index])
+
+
+def task_records(campaign: Campaign, state: str | None = None) -> list[TaskRecord]:
+    """The tasks of a campaign, by index; ``state``: only those in it."""
+    with campaign.reader.reading_tasks(state) as read:
+        return list(read)
 
 
 def finish(campaign: Campaign, worker: str) -> None:

@@ -16,6 +16,7 @@ from db import Ledger
 from db.schema import views
 from db.states import Ending
 from tests.support.campaigns import COUNT, finish, new_campaign, pace
+from tests.support.enrolling import leave
 
 
 class Compiled(dict[Any, Any]):
@@ -59,5 +60,5 @@ def compile_statements() -> None:
         pace(campaign)
         finish(campaign, "a")
         campaign.reader.overview()
-        ledger.leave("a", Ending.FINISHED)
+        leave(ledger, "a", Ending.FINISHED)
         assert ledger.campaign(campaign.name).reader.merged().published == COUNT

@@ -46,11 +46,13 @@ from tests.support.campaigns import (
     deliver,
     forged,
     new_campaign,
+    task_records,
     terms_of,
     true_deliveries,
     with_token,
 )
 from tests.support.databases import new_ledger
+from tests.support.enrolling import enrol
 from tests.support.pages import table
 
 HONEST, LIARS = 2, 5
@@ -127,7 +129,7 @@ class Histories(RuleBasedStateMachine):
     def start(self, machine: Machine) -> None:
         """A fresh worker of a machine."""
         worker = str(uuid.uuid4())
-        self.ledger.enrol(worker, machine.host, "1", terms=terms_of(machine.token))
+        enrol(self.ledger, worker, machine.host, "1", terms=terms_of(machine.token))
         self.workers[machine] = worker
         self.all_workers.append(worker)
 
@@ -342,7 +344,7 @@ class Histories(RuleBasedStateMachine):
         reader = self.campaign.reader
         assert sum(reader.standing().tasks.values()) == TASKS
         assert reader.standing().tasks.get(TaskState.DONE, 0) == len(self.done)
-        for task in self.campaign.reader.task_records():
+        for task in task_records(self.campaign):
             assert (task.value is not None) == (task.index in self.done) == (task.state == TaskState.DONE)
             assert task.failures == self.failures[task.index]
             assert task.value in (None, str(TRUE[task.index].value)) or task.index in self.lied_about

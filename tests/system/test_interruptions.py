@@ -21,6 +21,7 @@ from langford.cli.start import main
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
+from tests.support.enrolling import enrol
 from tests.support.farm import COMPUTING, start
 from tests.support.preloaded import Preparation, preloaded
 from tests.system.resting import (
@@ -228,9 +229,9 @@ def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> 
     assert langford(*CAMPAIGN, "--time-limit", "0").returncode == 3
     ledger = Ledger(str(tmp_path / "langford.db"))
     campaign = ledger.campaign("soak")
-    ledger.enrol("elsewhere", "another-host", "1@2@3")
+    enrol(ledger, "elsewhere", "another-host", "1@2@3")
     [lease] = campaign.worker.lease("elsewhere", 1, 3600)
-    ledger.enrol("ghost", os.uname().nodename, "1@2@3")
+    enrol(ledger, "ghost", os.uname().nodename, "1@2@3")
     campaign.worker.lease("ghost", 3, 3600)
     done = langford(*CAMPAIGN)
     assert done.returncode == 3

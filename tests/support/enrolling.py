@@ -1,0 +1,42 @@
+"""Workers of a ledger that enrol without asking for tasks, and leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from db import Ledger
+from db.states import Ending
+from db.store.database import retried
+from db.trust import enrolment
+from db.trust.terms import EVERYTHING, Terms
+from db.work import pruning
+
+
+def enrol(
+    ledger: Ledger,
+    worker_id: str,
+    host: str,
+    process: str,
+    device_kind: str = "cpu",
+    kernels: str | None = None,
+    terms: Terms = EVERYTHING,
+    **equipment: Any,
+) -> None:
+    """As a campaign's :meth:`db.WorkerCampaign.enrol`."""
+    database = ledger.database
+
+    @retried
+    def register() -> None:
+        idle = terms.admit(pruning.Living(database.now), database, worker_id)
+        with database.writing() as connection:
+            pruning.prune(connection, idle)
+            enrolment.insert_worker(
+                connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment
+            )
+
+    register()
+
+
+def leave(ledger: Ledger, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:
+    """As a campaign's :meth:`db.WorkerCampaign.leave`."""
+    enrolment.leave(ledger.database, terms, worker_id, ending)
