@@ -15,6 +15,8 @@ from langford.cli.loading import load
 
 SUMMARY_LENGTH = 1000
 """The maximum length of a summary in characters: no summary is cut."""
+SYNONYMS = {"backup": "copy"}
+"""What people call a command."""
 GC_OBJECTS = 50_000
 """New objects after which Python looks for cycles; its own 700 cost a twentieth of the time of a long listing."""
 
@@ -60,6 +62,7 @@ class ListingGroup(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(given, known, n=1)
+            near += [name for name in (SYNONYMS.get(given),) if name in known]
             advice = f"  Did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"No such command {given!r:.80}.{advice}", ctx)
         return super().resolve_command(ctx, args)

@@ -201,3 +201,9 @@ def test_the_command(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["ledger", "copy", str(tmp_path / "a.db"), str(tmp_path / "b.db")])
     assert done.exit_code == 0
     assert "result" in done.output
+
+
+def test_who_asks_for_a_backup_is_told_of_copy() -> None:
+    done = CliRunner().invoke(cli, ["ledger", "backup"])
+    assert done.exit_code == 2
+    assert "Did you mean 'copy'?" in done.output
