@@ -25,7 +25,6 @@ from benchmarks.harness import (
     paired,
     parser_of,
     require_published,
-    required,
     run,
     timed,
 )
@@ -79,13 +78,6 @@ def test_where_no_counter_can_be_read_nothing_is_printed(tmp_path: Path) -> None
     with Meter(of_processor(tmp_path)) as energy:
         pass
     assert (energy.figure, energy.heading) == ("", "joules (no counter)")
-
-
-def test_a_warm_up_is_not_timed() -> None:
-    calls: list[None] = []
-    timing = timed(2, lambda: calls.append(None), clock_of(1.0, 3.0), clock_of(1.0, 1.0), warm_up=True)
-    assert len(calls) == 3
-    assert timing.seconds == (1.0, 3.0)
 
 
 def test_pairs_are_measured_in_turn_and_compared_one_by_one() -> None:
@@ -163,13 +155,6 @@ def test_a_benchmark_that_ends_early_says_why_in_one_line_and_keeps_its_rows(
     assert json.loads(file.read_text())["tables"][0]["rows"] == [[1]]
 
 
-def test_a_benchmark_names_the_package_that_it_lacks(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        required("no_such_package")
-    assert ended.value.code == NEEDS_MORE
-    assert "needs no_such_package: pip install 'langford[test]'" in capsys.readouterr().err
-
-
 # -- python -m benchmarks -------------------------------------------------------------------
 
 
@@ -197,8 +182,9 @@ def test_every_module_can_be_imported() -> None:
     assert {f"benchmarks.{benchmark.name}" for benchmark in BENCHMARKS} < {*done.stdout.split()}
 
 
-LONG = {"methods", "farm", "large_ledger", "strangers", "one_token", "event_graphs"}
-"""These take 20 to 65 s at their smallest size, too long for each run of the tests."""
+LONG = {"methods", "farm", "large_ledger", "strangers", "one_token", "event_graphs", "irregular", "irregular_ranks"}
+LONG |= {"serving", "replication"}
+"""These take 3 to 65 s at their smallest size, too long for each run of the tests."""
 RUN_HERE = [each for each in BENCHMARKS if each.name not in {*LONG, "soak", "shifted_points"}]
 """The soak has a test of its own, and the points have those of their page."""
 

@@ -67,14 +67,6 @@ def test_a_worker_without_a_home_folder(langford: Run, data: Path) -> None:
     assert "L(2,8) = 150" in langford("result", "eight").stdout
 
 
-@pytest.mark.exhaustive
-def test_a_campaign_on_the_volume(data: Path) -> None:
-    """The home is the root, which nobody may write to."""
-    done = in_a_pod(data, *LANGFORD, "run", "11", "--method", "godfrey", "--workers", "1", HOME="/")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("L(2,11) = 17,792\n")
-
-
 def test_a_secret_that_a_cluster_mounts_is_read(tmp_path: Path) -> None:
     """It belongs to root and to the group of the pod's user; what belongs to the user is for the user alone."""
     file = Path(join_file(tmp_path, "http://127.0.0.1:9/eight", "token"))

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from langford.methods import METHODS
+from langford.methods import METHODS, method_hash
 from langford.methods.backtracking import explicit
 from langford.problem import Problem
 from langford.problem.variants import VARIANTS, Variant
-from langford.provenance import kernel_hash
 from tests.extensions.headed import CONDITION, HEADED, headed
 from tests.support import brute_force
-from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, run_together
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run, run_together
 from tests.support.ports import free_port
 
 EXTENSIONS = Path(__file__).parents[1] / "extensions"
@@ -70,32 +69,6 @@ def expected(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.exhaustive
-def test_worker_processes_find_them(
-    langford: Run, installed: dict[str, str], expected: int, tmp_path: Path
-) -> None:
-    asked = ["sparse", "5", "--method", "inclusion", "--depth", "4"]
-    done = langford("run", *asked, "--workers", "2", "--json", variables=installed, in_process=False)
-    assert done.returncode == 0, done.stderr
-    assert int(json.loads(done.stdout)["count"]) == expected
-    further = ["tasks sparse-5-inclusion-4 --json", "doctor --json", "count 8 --method polyphase --json"]
-    rows, shown, plain = (each.stdout for each in run_together(further, tmp_path, installed))
-    assert len(json.loads(rows)) == 2**4
-    assert f"inclusion {kernel_hash(tmp_path / 'site' / 'inclusion')}" in shown
-    assert json.loads(plain)["count"] == "150", "the method of this program keeps its name"
-
-
-@pytest.mark.exhaustive
-def test_ranks_find_them(
-    mpirun: Mpirun, installed: dict[str, str], expected: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", installed["PYTHONPATH"])
-    ended = mpirun(2, "mpi", "sparse", "5", "--method", "inclusion", "--depth", "4", "--json")
-    said, errors = ended.communicate(timeout=100)
-    assert ended.returncode == 0, errors
-    assert int(json.loads(said)["count"]) == expected
-
-
-@pytest.mark.exhaustive
 def test_a_server_and_its_worker_find_them(
     langford: Run, installed: dict[str, str], expected: int, tmp_path: Path
 ) -> None:
@@ -143,15 +116,16 @@ def test_a_family_with_a_condition_is_counted_by_its_method_and_by_nothing_else(
     name = "headed-6-hole-4-heads-0"
     answered = [
         f"count {member} --json", "table headed 6 --json", f"draw --cubes {solved}", f"verify {name} --sample 100%",
-        f"result {name}",
+        f"result {name}", "count 8 --method polyphase --json",
     ]  # fmt: skip
     refused = [
         f"count {member} --method miller", f"estimate {member}", f"list {member}", f"draw {member}",
         f"draw {member} --cubes {solved}",
     ]  # fmt: skip
     done = run_together([*answered, *refused], tmp_path, installed)
-    assert [each.returncode for each in done] == 5 * [0] + 5 * [2], done
-    counted, table, drawn, verified, result = (each.stdout for each in done[:5])
+    assert [each.returncode for each in done] == 6 * [0] + 5 * [2], done
+    counted, table, drawn, verified, result, plain = (each.stdout for each in done[:6])
+    assert json.loads(plain)["kernels"] == method_hash("polyphase"), "the method of this program keeps its name"
     document, rows = json.loads(counted), json.loads(table)
     assert (document["count"], document["method"], document["agrees"]) == (str(right), "heads", None)
     for method in METHODS:
@@ -164,7 +138,7 @@ def test_a_family_with_a_condition_is_counted_by_its_method_and_by_nothing_else(
     assert "extended Skolem(2,6) with hole 4" in drawn
     assert f"stored {right}, recomputed {right}: agrees" in verified
     assert "no reliable estimate" in result
-    by_miller, estimated, *listed = (each.stderr for each in done[5:])
+    by_miller, estimated, *listed = (each.stderr for each in done[6:])
     assert f"{refusal}; use heads" in by_miller
     assert f"cannot estimate {problem}: {refusal}" in estimated
     assert all("cannot tell which are headed by the smallest colour" in each for each in listed)
@@ -178,29 +152,22 @@ BROKEN = [
 ]
 
 
-def test_an_entry_point_that_names_no_method_is_one_line(tmp_path: Path) -> None:
-    installed = install(tmp_path / "site", "[langford.methods]\n" + "\n".join(entry for entry, _ in BROKEN))
-    commands = [f"count 4 --method {entry.split()[0]}" for entry, _ in BROKEN]
-    for done, (entry, said) in zip(run_together(commands, tmp_path, installed), BROKEN, strict=True):
+def test_broken_ones_are_named_and_stop_nothing_that_does_not_need_them(tmp_path: Path) -> None:
+    entries = "\n".join(entry for entry, _ in BROKEN)
+    families = "absent = sparse:ABSENT\nleaving = leaving:Leaving"
+    installed = install(tmp_path / "site", f"[langford.methods]\n{entries}\n[langford.families]\n{families}\n")
+    commands = ["families", "count 8 --json", *(f"count 4 --method {entry.split()[0]}" for entry, _ in BROKEN)]
+    listed, counted, *refused = run_together(commands, tmp_path, installed)
+    assert (listed.returncode, "near-skolem" in listed.stdout) == (0, True)
+    left_out = [line for line in (listed.stderr + counted.stderr).splitlines() if " is left out" in line]
+    assert [line for line in left_out if " absent is left out" in line]
+    assert (counted.returncode, json.loads(counted.stdout)["count"]) == (0, "150")
+    for done, (entry, said) in zip(refused, BROKEN, strict=True):
+        assert [line for line in left_out if f" {entry.split()[0]} is left out" in line and said in line], entry
         assert (done.returncode, done.stdout) == (2, ""), entry
         assert done.stderr.count("\n") == 1, done.stderr
         assert said in done.stderr
         assert "uninstall counting-more" in done.stderr
-
-
-def test_broken_ones_stop_nothing_that_does_not_need_them(langford: Run, tmp_path: Path) -> None:
-    entries = "\n".join(entry for entry, _ in BROKEN)
-    families = "absent = sparse:ABSENT\nleaving = leaving:Leaving"
-    site = tmp_path / "site"
-    installed = install(site, f"[langford.methods]\n{entries}\n[langford.families]\n{families}\n")
-    done = langford("count", "8", "--json", variables=installed, in_process=False)
-    assert (done.returncode, json.loads(done.stdout)["count"]) == (0, "150")
-    for entry, said in BROKEN:
-        [line] = [line for line in done.stderr.splitlines() if f" {entry.split()[0]} is left out" in line]
-        assert said in line
-    shown = langford("families", variables=installed, in_process=False)
-    assert (shown.returncode, "near-skolem" in shown.stdout) == (0, True)
-    assert "leaving is left out" in shown.stderr
 
 
 @pytest.mark.exhaustive
@@ -208,7 +175,7 @@ def test_a_family_cannot_take_another_word_of_a_problem(tmp_path: Path) -> None:
     words = ("differences", "cyclic", "over", "empty", "copies", "missing", "hole", "skolem")
     entries = "\n".join(f"{word} = sparse:named_{word}" for word in words)
     installed = install(tmp_path / "site", f"[langford.families]\n{entries}\n")
-    asked = {"differences 1,2,3,4": "3", "cyclic 1,2,3,4": "1", "near-skolem 4 missing 2": "0", "9 copies 3": "3"}
-    done = run_together([f"count {words} --json" for words in asked], tmp_path, installed)
+    asked = {"differences 1,2,3,4": 3, "cyclic 1,2,3,4": 1, "near-skolem 4 missing 2": 0, "9 copies 3": 3}
+    done = run_together([f"list {words}" for words in asked], tmp_path, installed)
     assert [each.returncode for each in done] == 4 * [0], done
-    assert [json.loads(each.stdout)["count"] for each in done] == [*asked.values()]
+    assert [len(each.stdout.splitlines()) for each in done] == [*asked.values()]
