@@ -23,8 +23,8 @@ MAX_ROW = 16
 """Places of the rows that are searched here."""
 MAX_COLOURS = 3
 """Of the rows that every method counts."""
-ROWS_TO_COUNT = [(14, 6, None), (MAX_ROW, 1, "miller")]
-"""Places of the longest rows, of how many members of a family one is counted, and by which method."""
+LONGEST, EVERY = 14, 6
+"""Places of the longest rows that are counted, and of how many members of a family one is."""
 CIRCLES = {name for name, variant in VARIANTS.items() if variant.circle}
 WITHOUT = {
     "polyphase": {"rosa", "near-rosa", "hooked-rosa", *CIRCLES},
@@ -138,28 +138,21 @@ def test_every_method_that_applies_counts_every_family(known: dict[Problem, int]
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("places", "every", "method"), ROWS_TO_COUNT)
-def test_the_longest_rows_are_counted(
-    known: dict[Problem, int], places: int, every: int, method: str | None
-) -> None:
+def test_the_longest_rows_are_counted(known: dict[Problem, int]) -> None:
     found = [
         problem
         for problem in known
-        if problem.n > MAX_COLOURS and problem.places <= places and problem.obstruction is None
+        if problem.n > MAX_COLOURS and problem.places <= LONGEST and problem.obstruction is None
     ]
     # The last one of each family, which is among the longest, and others evenly before.
     longest = [
         problem
         for variant in VARIANTS
-        for problem in [problem for problem in found if problem.variant == variant][::-every]
+        for problem in [problem for problem in found if problem.variant == variant][::-EVERY]
     ]
     assert {problem.variant for problem in longest} == {*VARIANTS}
-    assert max(problem.places for problem in longest) == places
-    wrong = [
-        problem.name
-        for problem in longest
-        if langford.count(problem, method=method) != problem.published(known[problem])
-    ]
+    assert max(problem.places for problem in longest) == LONGEST
+    wrong = [problem.name for problem in longest if langford.count(problem) != problem.published(known[problem])]
     assert not wrong
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,28 +59,6 @@ def test_published_numbers_by_several_sums(problem: Problem, known: int, seed: i
     assert merge(plan, map(plan.evaluate, plan.tasks)).published == known
 
 
-@pytest.mark.exhaustive
-@settings(max_examples=25)
-@given(st.data())
-def test_each_depth_has_the_same_terms(data: st.DataObject) -> None:
-    problem = data.draw(st.sampled_from([starter(9), starter(10), cyclic_skolem(9), even_starter(10)]))
-    depths, seed = METHODS["necklace"].depths(problem), data.draw(st.integers(0, 2))
-    shallow, deep = (plan_of(problem, data.draw(st.sampled_from(depths)), seed) for _ in range(2))
-    if shallow.depth > deep.depth:
-        shallow, deep = deep, shallow
-    assert deep.owners(shallow) is None or shallow.depth == deep.depth
-    owners, sums, terms = shallow.owners(deep), Counter[int](), Counter[int]()
-    assert owners is not None
-    for index, owner in enumerate(owners.tolist()):
-        result = deep.evaluate(index)
-        sums[owner] += result.value
-        terms[owner] += result.evaluated
-    for index in shallow.tasks:
-        result = shallow.evaluate(index)
-        shallow.expectation(index).check(result)
-        assert (result.value, result.evaluated) == (sums[index], terms[index])
-
-
 @given(st.integers(2, 16), st.data())
 def test_every_necklace_has_one_representative(places: int, data: st.DataObject) -> None:
     word = data.draw(st.integers(0, 2**places - 1))
@@ -134,7 +110,7 @@ def exactly(plan: NecklacePlan, index: int) -> PartialResult:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("places", "seed"), [(60, 3), (61, 0), (63, 3), (64, 0)])
+@pytest.mark.parametrize(("places", "seed"), [(63, 3), (64, 0)])
 def test_the_widest_words_of_the_longest_circles(places: int, seed: int) -> None:
     plan = plan_of(full_circle(places), 2, seed)
     for index in (1, 2, 3):

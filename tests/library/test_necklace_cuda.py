@@ -65,7 +65,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     ("problem", "seed", "free"),
     [
         (starter(8), 0, 5), (cyclic_skolem(9), 0, 6), (LOOSE[0], 1, 6),  # a task has less places than a head
-        *exhaustive([(starter(2), 0, 5), (even_starter(9), 1, 5), (starter(10), 1, 6), (LOOSE[-1], 1, 5)]),
+        *exhaustive([(even_starter(9), 1, 5), (LOOSE[-1], 1, 5)]),
     ],
     ids=str,
 )  # fmt: skip
@@ -79,14 +79,13 @@ def _on_host(free: int, text: str, main: str, threads: int) -> Any:
     return host_program()(f"#define FREE {free}\n{text}", main, threads)
 
 
-@pytest.mark.parametrize("free", [5, *exhaustive([6])])
-def test_tasks_of_many_beginnings_on_the_host(free: int) -> None:
+def test_tasks_of_many_beginnings_on_the_host() -> None:
     plan = plan_of(starter(9), 3)
     assert plan.free.max() >= 15  # 8 beginnings or more, and words with four heads
-    require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), threads=64))
+    require_same(plan, NecklaceOnGpu(plan, partial(_on_host, 5), threads=64))
 
 
-@pytest.mark.parametrize("problem", [starter(31), *exhaustive([even_starter(32), LONGEST_LOOSE])], ids=str)
+@pytest.mark.parametrize("problem", [starter(31), *exhaustive([LONGEST_LOOSE])], ids=str)
 def test_the_widest_words_of_the_longest_circle_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem, 2)
     gpu = NecklaceOnGpu(plan, partial(_on_host, 5), threads=32)
@@ -95,11 +94,10 @@ def test_the_widest_words_of_the_longest_circle_on_the_host(problem: Problem) ->
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("problem", "free"), [(starter(31), 6), (cyclic_skolem(32), 5)], ids=str)
-def test_the_smallest_tasks_of_long_circles_on_the_host(problem: Problem, free: int) -> None:
+def test_the_smallest_tasks_of_a_long_circle_on_the_host() -> None:
     # All together would take years.  One of the tasks has a prefix of many short gaps.
-    plan = plan_of(problem, 26, 1)
-    gpu = NecklaceOnGpu(plan, partial(_on_host, free), threads=32)
+    plan = plan_of(cyclic_skolem(32), 26, 1)
+    gpu = NecklaceOnGpu(plan, partial(_on_host, 5), threads=32)
     dense = (plan.free <= 38) & (plan.work < 2**13)
     smallest = [*range(1, 7), *dense.nonzero()[0][-2:].tolist()]
     results = [gpu.evaluate(index) for index in smallest]

@@ -34,28 +34,6 @@ def test_the_picture_of_the_shifted_sum_is_the_scripts(tmp_path: Path) -> None:
     assert len(drawn) > 128
 
 
-@pytest.mark.exhaustive
-def test_the_surviving_shares_are_the_scripts() -> None:
-    assert [] in OPTIONS
-    printed = script(POINTS, "16", "24", "--points", "2e4").splitlines()[2:]
-    for row in printed:
-        n, _, *measured = [cell.strip() for cell in row.strip("|").split("|")]
-        [shown] = re.findall(rf"^\| {n} \|(.*)\|$", SHIFTED, re.MULTILINE)
-        for cell, ours in zip(shown.split("|"), measured, strict=True):
-            (share, error), (again, wide) = (map(float, text.split("±")) for text in (cell, ours))
-            assert abs(share - again) < 5 * (error + wide)
-    assert len(printed) == 2
-
-
-@pytest.mark.exhaustive
-def test_the_shares_of_single_factors_are_the_scripts() -> None:
-    [options] = [options for options in OPTIONS if "--factors" in options]
-    _, _, vanishes, bits = script(POINTS, *options).splitlines()[-1].strip("| ").split(" | ")
-    mean, spread = (f"{float(number):.0f}" for number in bits.split(" ± "))
-    assert f"vanishes at {vanishes} of" in SHIFTED
-    assert f"{mean} ± {spread} bits" in SHIFTED
-
-
 def test_the_costs_of_the_next_records_are_the_scripts() -> None:
     page = (ROOT / "docs" / "records.md").read_text()
     assert script("benchmarks/records.py").strip() in page

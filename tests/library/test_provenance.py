@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -20,28 +19,6 @@ TESTS = Path(__file__).parents[1]
 SEARCHES, SHIFTED = {"miller", "regular"}, {"shifted", "shifted2"}
 ALL = "all"
 """Stands for the hash of all methods."""
-TRACING = """
-import json, sys
-from cProfile import Profile
-from pathlib import Path
-from langford.devices import VERIFYING
-from langford.kernels.gpu import host
-from langford.methods import METHODS, merge
-from langford.problem import Problem
-from langford.provenance import ROOT
-
-host.COMPILER[host.COMPILER.index("-O1")] = "-O0"  # compiled once and run once
-
-found = {}
-for name, method in METHODS.items():
-    problem = Problem.parse("starter 5" if name == "necklace" else "7")
-    with Profile() as entered:
-        plan = method.plan(problem, method.best_depths(problem)[0])
-        merge(plan, [plan.evaluate(task, VERIFYING[sys.argv[1]]()) for task in plan.tasks])
-    files = {each.code.co_filename for each in entered.getstats() if not isinstance(each.code, str)}
-    found[name] = [Path(file).relative_to(ROOT).as_posix() for file in files if file.startswith(f"{ROOT}/")]
-print(json.dumps(found))
-"""
 CHANGING = f"""
 import json, sys
 from langford.methods import METHODS, method_hash
@@ -74,61 +51,32 @@ print(json.dumps(found))
 NEW = ("methods/new/plan.py", "methods/godfrey/new.cuh", "kernels/new.h", "new.py")
 
 
-def printed(program: str, *arguments: str, folder: Path) -> dict[str, list[str]]:
+CONCERNED = {
+    "methods/necklace/kernels/necklace.cu": {"necklace"},
+    "methods/polyphase/kernels/odd_sums.cuh": {"polyphase"},
+    "methods/backtracking/kernels/rows.py": SEARCHES,
+    "methods/shifted/signs.py": SHIFTED,
+    "methods/godfrey/new.cuh": {"godfrey"},
+    "methods/new/plan.py": set[str](),
+    "methods/merging.py": {*METHODS},
+    "kernels/gpu/host.h": {*METHODS},
+    "kernels/new.h": {*METHODS},
+    "new.py": {*METHODS},
+}
+"""Some files, and the methods whose code they are.  Contracts of imports show that no method uses other ones."""
+
+
+def test_a_change_concerns_the_methods_whose_code_it_is(tmp_path: Path) -> None:
+    """The hash of a method changes where a line of a file does; all others compute no count."""
+    shutil.copytree(ROOT, tmp_path / ROOT.name, ignore=shutil.ignore_patterns("__pycache__"))
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=folder,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-c", CHANGING, *NEW],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    read: dict[str, list[str]] = json.loads(done.stdout)
-    return read
-
-
-@pytest.fixture(scope="module")
-def concerned(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, set[str]]:
-    """By file of a copy of the library, and of NEW: the methods whose hash changes where a line of it does."""
-    folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(ROOT, folder / ROOT.name, ignore=shutil.ignore_patterns("__pycache__"))
-    return {file: set(names) for file, names in printed(CHANGING, *NEW, folder=folder).items()}
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("device", ["cpu", "host"])
-def test_every_file_that_is_entered_is_covered(device: str, concerned: Mapping[str, set[str]]) -> None:
-    """The kernels of the GPU are compiled for the host, which takes long."""
-    entered = printed(TRACING, device, folder=ROOT.parent)
-    assert entered.keys() == {*METHODS}
-    for name, files in entered.items():
-        assert {"methods/plan.py", "methods/merging.py", "problem/problem.py", "result.py"} <= {*files}
-        assert [file for file in files if not {name, ALL} <= concerned[file]] == []
-
-
-@pytest.mark.parametrize(
-    ("changed", "methods"),
-    [
-        ("methods/necklace/kernels/necklace.cu", {"necklace"}),
-        ("methods/polyphase/kernels/odd_sums.cuh", {"polyphase"}),
-        ("methods/backtracking/kernels/rows.py", SEARCHES),
-        ("methods/shifted/signs.py", SHIFTED),
-        ("methods/godfrey/new.cuh", {"godfrey"}),
-        ("methods/new/plan.py", set()),
-        ("methods/merging.py", {*METHODS}),
-        ("kernels/gpu/host.h", {*METHODS}),
-        ("kernels/new.h", {*METHODS}),
-        ("new.py", {*METHODS}),
-    ],
-)
-def test_a_change_concerns_the_methods_whose_code_it_is(
-    changed: str, methods: set[str], concerned: Mapping[str, set[str]]
-) -> None:
-    assert concerned[changed] == {ALL, *methods}
-
-
-def test_what_computes_no_count_changes_no_hash(concerned: Mapping[str, set[str]]) -> None:
+    concerned: dict[str, list[str]] = json.loads(done.stdout)
+    for changed, methods in CONCERNED.items():
+        assert {*concerned[changed]} == {ALL, *methods}, changed
     free = {file for file, names in concerned.items() if not names}
     assert {file.partition("/")[0] for file in free} == {"cli", "irregular", "methods", "py.typed"}
     assert "methods/speeds.toml" in free

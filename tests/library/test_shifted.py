@@ -18,14 +18,13 @@ from langford.errors import BadSeed, CheckFailed, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, merge, plan_of
 from langford.methods.shifted.cpu import ShiftedOnCpu
 from langford.methods.shifted.factors import Differences, Sums
-from langford.methods.shifted.forms import Forms, half_forms
+from langford.methods.shifted.forms import Forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from langford.problem.reference import published
 from langford.result import PartialResult
 from tests.library.test_problem import SMALL_SETS
 from tests.library.test_sums import WIDE
-from tests.support.brute_force import arrangements
 
 SEEDS = st.integers(0, 2**31 - 1)
 INNER = 9
@@ -111,20 +110,6 @@ def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Ra
             assert abs(form.value(x) // 4) <= form.bound
 
 
-@pytest.mark.exhaustive
-@settings(max_examples=40)
-@given(st.sampled_from(WIDE), SEEDS, st.randoms(use_true_random=False))
-def test_even_factors_are_a_part_of_u_and_one_of_v(problem: Problem, seed: int, random: Random) -> None:
-    for forms in all_forms(problem, seed):
-        x = random_point(forms, random)
-        u, v = (sum(1 << (k - 1) // 2 for k in x if k % 2 == parity and x[k] < 0) for parity in (1, 0))
-        for form in forms.even:
-            of_u, of_v = half_forms(form)
-            parts = [int(half(np.array([component]))[0]) for half, component in ((of_u, u), (of_v, v))]
-            assert 4 * sum(parts) == form.value(x)
-            assert all(abs(part) <= half.bound for part, half in zip(parts, (of_u, of_v), strict=True))
-
-
 @settings(max_examples=40)
 @given(st.sampled_from([problem for problem in WIDE if problem.mirrored]), SEEDS, st.randoms(use_true_random=False))
 def test_the_mirror_keeps_factors_or_changes_their_signs(problem: Problem, seed: int, random: Random) -> None:
@@ -175,19 +160,6 @@ def test_every_task_is_what_the_definition_says(version: str, problem: Problem, 
         assert plan.evaluate(index) == definition(plan, index)
 
 
-@pytest.mark.exhaustive
-@given(SMALL_SETS, SEEDS, st.data())
-@settings(max_examples=40)
-def test_random_sets_with_random_seeds(problem: Problem, seed: int, data: st.DataObject) -> None:
-    version = data.draw(st.sampled_from([each for each in VERSIONS if METHODS[each].refusal(problem) is None]))
-    depth = data.draw(st.sampled_from(list(METHODS[version].depths(problem))))
-    plan = shifted_plan(problem, depth, seed, version)
-    results = [plan.evaluate(index) for index in plan.tasks]
-    assert merge(plan, results).arrangements == arrangements(problem)
-    index = data.draw(st.sampled_from(plan.tasks))
-    assert results[index] == definition(plan, index)
-
-
 @pytest.mark.parametrize("problem", [Problem.langford(11), Problem.hooked_skolem(10)], ids=str)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_tiles_add_up(problem: Problem, version: str) -> None:
@@ -200,25 +172,20 @@ def test_tiles_add_up(problem: Problem, version: str) -> None:
 # -- seeds ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(8), Problem.langford(12), Problem.hooked_skolem(7)], ids=str)
-@pytest.mark.parametrize("version", VERSIONS)
-def test_seeds_agree_on_the_count_but_not_on_the_parts(problem: Problem, version: str) -> None:
-    plans = [shifted_plan(problem, 4, seed, version) for seed in (0, 1, 2)]
-    results = [[plan.evaluate(index) for index in plan.tasks] for plan in plans]
-    assert {merge(plan, part).arrangements for plan, part in zip(plans, results, strict=True)} == {
-        2 * published(problem) if problem.mirrored else published(problem)
-    }
-    assert len({tuple(result.value for result in part) for part in results}) == 3
-
-
-@pytest.mark.parametrize("problem", [Problem.langford(12), Problem.hooked_skolem(11)], ids=str)
-def test_two_seeds_and_two_versions_agree(problem: Problem) -> None:
-    plans = [shifted_plan(problem, 4, seed, version) for seed in (0, 1) for version in VERSIONS]
-    merged = [merge(plan, [plan.evaluate(index) for index in plan.tasks]) for plan in plans]
-    assert {count.published for count in merged} == {published(problem)}
-    # The second version has fewer terms, less than half as many where the row is halved.
-    sums, differences = (sum(count.evaluated for count in merged[k::2]) for k in (0, 1))
-    assert differences < (0.5 if problem.variant == "hooked-skolem" else 0.85) * sums
+@pytest.mark.parametrize(
+    ("problem", "share"), [(Problem.langford(12), 0.85), (Problem.hooked_skolem(11), 0.5)], ids=str
+)
+def test_seeds_and_versions_agree_on_the_count_but_not_on_the_parts(problem: Problem, share: float) -> None:
+    """The second version has fewer terms, less than half as many where the row is halved."""
+    terms = []
+    for version in VERSIONS:
+        plans = [shifted_plan(problem, 4, seed, version) for seed in (0, 1, 2)]
+        results = [[plan.evaluate(index) for index in plan.tasks] for plan in plans]
+        merged = [merge(plan, part) for plan, part in zip(plans, results, strict=True)]
+        assert {count.published for count in merged} == {published(problem)}
+        assert len({tuple(result.value for result in part) for part in results}) == 3
+        terms.append(sum(count.evaluated for count in merged))
+    assert terms[1] < share * terms[0]
 
 
 def test_the_seed_is_part_of_the_plans_identity() -> None:
@@ -292,16 +259,12 @@ def signs_at(components: NDArray[np.int64], places: list[int]) -> dict[int, NDAr
     # The last one has a kernel of its own: more than 16 odd forms.
     [
         (Problem.langford(28), "shifted2"),
-        (Problem.hooked_langford(32), "shifted"),
-        (Problem.from_differences(range(2, 42, 2)), "shifted"),
         (Problem.parse("32 holes 1"), "shifted2"),
         (Problem.from_differences(range(1, 64, 2)), "shifted"),
     ],
     ids=lambda value: value.name[:30] if isinstance(value, Problem) else str(value),
 )
 def test_blocks_of_wide_rows(problem: Problem, version: str) -> None:
-    if METHODS[version].refusal(problem) is not None:
-        problem = Problem.from_differences(problem.differences[1:], empty=problem.empty)
     plan = shifted_plan(problem, 0, 0, version)
     processor = ShiftedOnCpu(plan, tile_bits=10)
     u_places, v_places = places_of(plan)

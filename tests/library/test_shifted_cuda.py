@@ -94,8 +94,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 
 TASKS = [
     (Problem.langford(4), 4, 0, "shifted"), (HOOKED[0], 2, 3, "shifted2"), (FOLDED[0], 4, 1, "shifted2"),
-    (FOLDED[-1], 2, 0, "shifted"), (HOLED[0], 2, 1, "shifted2"),
-    (SETS[-1], 0, 0, "shifted2"), (Problem.skolem(1), 0, 0, "shifted"),
+    (HOLED[0], 2, 1, "shifted2"),
 ]  # fmt: skip
 
 
@@ -141,7 +140,7 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
     "problem",
     [
         Problem.langford(28),
-        *exhaustive([MANY_ODD, WIDE_FOLDED]),
+        *exhaustive([MANY_ODD]),
     ],
     ids=str,
 )
@@ -259,10 +258,9 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("windows", "joined"), [((1,), 4), ((9, 9), 1)])
-def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
+def test_settings_do_not_matter_on_the_host() -> None:
     plan = shifted_plan(Problem.langford(7), 4)
-    settings = replace(SMALL, windows=windows, joined=joined, even_window=3 - len(windows) % 3)
+    settings = replace(SMALL, windows=(9, 9), joined=1, even_window=1)
     require_same(plan, ShiftedOnGpu(plan, host_program(), settings))
 
 
