@@ -22,11 +22,9 @@ from langford.provenance import kernel_hash
 from tests.support.command_line import COMMAND, ENVIRONMENT, planted, run_here
 from tests.support.joins import join_file
 
-STRANGER = 12345
 PLANTED_CODE = 99
 """The exit code of a program that loads planted code."""
 COUNT = ["count", "3", "--method", "godfrey"]
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who alone can be several users")
 
 
 class Code:
@@ -60,16 +58,13 @@ class Machine:
         self.kernels = self.temporary / f"langford-{os.geteuid()}-{kernel_hash()}"
         self.proof = top / "proof"
 
-    def plant(self, folder: Path, owner: int | None = STRANGER) -> None:
-        """Plant code in a folder, as another user; with None as this one, whose folders may be open."""
+    def plant(self, folder: Path) -> None:
+        """Plant code in a folder of this user's: in an open one others could have."""
         copy_kernels(folder)
         kernels = list(folder.glob("*.nbc"))
         assert kernels
         for file in kernels:
             write(file, pickle.dumps(Code(self.proof)))
-        if owner is not None:
-            for file in (folder, *folder.rglob("*")):
-                os.chown(file, owner, owner)
 
     def run(self, *arguments: str, python: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the command, or a program; without the usual folder it finds compiled kernels in the other one."""
@@ -125,7 +120,7 @@ def kernels_below(home: Path) -> Path:
 @pytest.mark.exhaustive
 def test_planted_code_would_run(machine: Machine) -> None:
     """In a folder of the victim: otherwise the other tests show nothing."""
-    machine.plant(kernels_below(machine.top / "cache"), owner=None)
+    machine.plant(kernels_below(machine.top / "cache"))
     done = machine.run(*COUNT, XDG_CACHE_HOME=str(machine.top / "cache"))
     assert done.returncode == PLANTED_CODE, done.stderr
     assert machine.proof.exists()
@@ -135,7 +130,7 @@ def test_planted_code_would_run(machine: Machine) -> None:
 def test_a_cache_folder_below_one_that_others_may_write_to(warm: Machine) -> None:
     home = warm.top / "cache"
     folder = kernels_below(home)
-    warm.plant(folder, owner=None)
+    warm.plant(folder)
     home.chmod(0o777)
     (said,) = warm.counts(warm.run(*COUNT, XDG_CACHE_HOME=str(home)))
     assert f"langford: {folder} is not used for compiled code: other users can write to " in said
@@ -145,7 +140,7 @@ def test_a_cache_folder_below_one_that_others_may_write_to(warm: Machine) -> Non
 def test_settings_of_numba_in_the_working_folder(warm: Machine) -> None:
     """numba reads them again before each compilation: here they come after the program has begun."""
     folder = warm.top / "theirs"
-    warm.plant(folder, owner=None)
+    warm.plant(folder)
     program = f"""
 from pathlib import Path
 import langford, langford.kernels.cpu, numba
@@ -163,7 +158,7 @@ NO_NAME = "import pwd\ndef unknown(user):\n    raise KeyError(user)\npwd.getpwui
 def test_a_user_without_name_and_home(warm: Machine) -> None:
     """The home folder of such a user is "~", which would be one in the working folder, as that of the variable."""
     for folder in ("~/.cache", "cache"):
-        warm.plant(kernels_below(warm.working / folder), owner=None)
+        warm.plant(kernels_below(warm.working / folder))
     no_home = planted(warm.top / "planted", f"{NO_NAME}import os\nos.environ.pop('HOME', None)\n")
     done = warm.run(*COUNT, XDG_CACHE_HOME="cache", **no_home)
     assert warm.counts(done) == []
