@@ -30,7 +30,7 @@ from jobs.reach.wire import MAX_AT_ONCE
 from jobs.run.tally import LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey, method_hash
-from langford.methods.speed import KnownFrom, Speed
+from langford.methods.speed import Speed
 from langford.words import several
 
 LEASE_SECONDS = 120
@@ -321,7 +321,7 @@ class TaskSource:
         """The first leases; the results that wait are delivered before, so that nobody gets their tasks."""
         self._send(at_once=True)
         slowest, leases = self._campaign.enrol(self._identity, *request)
-        self.recorded = None if slowest is None else Speed(slowest, KnownFrom.RESULTS)
+        self.recorded = None if slowest is None else Speed(slowest)
         self._enrolled = True
         return leases
 

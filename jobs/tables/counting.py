@@ -25,7 +25,7 @@ from jobs.verify.confirmation import confirming_plan
 from jobs.verify.recomputation import sources
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
-from langford.methods.speed import KnownFrom, Speed
+from langford.methods.speed import Speed
 from langford.problem import Problem
 from langford.problem.pattern import Pattern
 from langford.problem.reference import known_of
@@ -158,7 +158,7 @@ class TableCounting:
         outbox = self._outbox_of(identity, console)
         source = TaskSource(Calls(console).through(campaign.worker), identity, outbox, console)
         left = campaign.work - campaign.reader.standing().work_done
-        speed = Speed(share * len(devices) / left, KnownFrom.MEASUREMENT) if left > 0 else None
+        speed = Speed(share * len(devices) / left) if left > 0 else None
         report = Run(source, devices, console, limit, pool, probe=lambda key: speed).run()
         self._done += console.done
         self._shares[problem][which] -= console.done

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import frexp
 from typing import Any, TypeVar
 
-from langford.methods.speed import KnownFrom, Speed
+from langford.methods.speed import Speed
 
 OUTLIER = 10.0
 """A result that claims this multiple of the usual time is no evidence about other tasks."""
@@ -30,7 +30,7 @@ class ObservedSpeed:
         self._work, self._seconds = self._work + work, self._seconds + seconds
         self._slowest = max(self._slowest, seconds / work)
         mean = self._seconds / self._work
-        self.speed = Speed(mean, KnownFrom.RESULTS, self._slowest / mean if mean else 1.0)
+        self.speed = Speed(mean, self._slowest / mean if mean else 1.0)
 
 
 def size_of(work: float) -> int:

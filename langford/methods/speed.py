@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import lru_cache
 from random import Random
 
@@ -45,20 +44,11 @@ _measured: dict[tuple[Problem, str, Device], Speed] = {}
 """What this process has measured: a depth, a forecast and a limit ask in turn."""
 
 
-class KnownFrom(StrEnum):
-    """What a speed is known from, the best first."""
-
-    RESULTS = "results"
-    MEASUREMENT = "measurement"
-    TABLE = "table"
-
-
 @dataclass(frozen=True)
 class Speed:
     """How long the work of a method takes on one device."""
 
     seconds: float  # per unit of work, at the problem that showed it
-    source: KnownFrom
     error: float = 1.0  # the factor by which the seconds may be wrong, either way
     method: Method | None = None
     problem: Problem | None = None  # that showed it; None: a number of units of work is all that can be asked
@@ -111,7 +101,7 @@ def speed_here(plan: Plan, devices: Sequence[Device]) -> Speed | None:
     if not devices[0].on_cores:
         return None
     known = known_speed(plan.problem, plan.method, devices[0])
-    return Speed(0.0, KnownFrom.TABLE) if known is None else known.of_plan(plan)
+    return Speed(0.0) if known is None else known.of_plan(plan)
 
 
 def is_short(problem: Problem, method: Method, device: Device) -> bool:
@@ -154,7 +144,7 @@ def tabled(problem: Problem, method: Method, device_kind: str) -> Speed | None:
     seconds = known[counted]
     further = abs(problem.n - counted.n) if start.growth is not None else 0
     error = TABLE_ERROR * GROWTH_ERROR**further
-    return Speed(seconds / whole_work(counted, method), KnownFrom.TABLE, error, method, counted)
+    return Speed(seconds / whole_work(counted, method), error, method, counted)
 
 
 def measured(problem: Problem, method: Method, device: Device) -> Speed:
@@ -181,7 +171,7 @@ def measured(problem: Problem, method: Method, device: Device) -> Speed:
         if method.unit == "nodes":
             further = max(0, problem.n - plan.problem.n)
         seconds = min(times) / float(plan.work[tasks].sum())
-        speed = Speed(seconds, KnownFrom.MEASUREMENT, GROWTH_ERROR**further, method, plan.problem)
+        speed = Speed(seconds, GROWTH_ERROR**further, method, plan.problem)
         if min(times) >= ENOUGH_SECONDS * len(tasks):
             break
     assert speed is not None, "every method has a depth that its evaluator takes"

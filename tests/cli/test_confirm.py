@@ -18,7 +18,7 @@ from jobs.verify.confirmation import Confirmation
 from jobs.verify.second_method import advised, second_method
 from langford.arithmetic.residue import residue
 from langford.methods import MAX_SEED, Count, Method, PlanKey, plan_of
-from langford.methods.speed import KnownFrom, Speed, whole_work
+from langford.methods.speed import Speed, whole_work
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.support.cases import exhaustive
@@ -139,7 +139,7 @@ def test_of_several_methods_the_least_related_of_those_that_cost_little_counts_a
     def chosen(first: PlanKey = key, **others: float) -> str:
         def tabled(problem: Problem, method: Method, device_kind: str) -> Speed:
             seconds = {**costs, **others}.get(method.name, 180.0)
-            return Speed(seconds / whole_work(problem, method), KnownFrom.TABLE, 1.0, method, problem)
+            return Speed(seconds / whole_work(problem, method), 1.0, method, problem)
 
         monkeypatch.setattr("jobs.verify.second_method.tabled", tabled)
         method = second_method(first, "cpu")

@@ -21,7 +21,7 @@ from db.work.leases import COPY_SECONDS
 from jobs.run.loop import Run, RunReport
 from jobs.run.source import LEASE_SECONDS, TaskSource
 from langford.devices import CPU
-from langford.methods.speed import KnownFrom, Speed
+from langford.methods.speed import Speed
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, age, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
@@ -72,7 +72,7 @@ def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptCo
         reached = campaign.worker
         reached.transport = replace(reached.transport, look_seconds=0.5)
         source = TaskSource(reached, Identity.fresh([CPU]), None, console, clock=clock)
-        known = None if probed is None else Speed(probed / LARGEST, KnownFrom.MEASUREMENT)
+        known = None if probed is None else Speed(probed / LARGEST)
         made = Run(
             source, [CPU], console, limit, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock,
             probe=lambda key: known,

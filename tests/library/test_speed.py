@@ -17,7 +17,6 @@ from langford.methods.speed import (
     DRAWN,
     GROWTH_ERROR,
     TABLE_ERROR,
-    KnownFrom,
     Speed,
     expected_seconds,
     measured,
@@ -179,7 +178,7 @@ def test_the_table_answers_for_a_card_that_is_elsewhere(monkeypatch: pytest.Monk
     monkeypatch.setattr(Cuda, "evaluator", none_here)
     problem, method = Problem.langford(28), METHODS["shifted2"]
     known = speed_of(problem, method, Cuda())
-    assert (known.source, known.error) == (KnownFrom.TABLE, TABLE_ERROR)
+    assert known.error == TABLE_ERROR
     assert 900 < known.expected(problem) < 3600
     # A plan for such cards has tasks of the time that is asked for.
     depth = task_depth(problem, method, Cuda(), 120.0)
@@ -207,7 +206,6 @@ def test_results_show_the_mean_and_the_slowest() -> None:
     for work, seconds in ((50.0, 2.0), (50.0, 5.0), (0.0, 99.0)):
         results.saw(work, seconds)
     assert results.speed is not None
-    assert results.speed.source is KnownFrom.RESULTS
     assert results.speed.expected(100.0) == pytest.approx(7.0)
     assert results.speed.longest.expected(100.0) == pytest.approx(10.0)
 
@@ -220,4 +218,4 @@ def test_a_run_is_told_the_speed_of_its_plan(monkeypatch: pytest.MonkeyPatch) ->
     assert known is not None
     assert known.expected(float(plan.work.sum())) == pytest.approx(50.0)
     assert speed_here(plan, [Cuda()]) is None  # its workers need it
-    assert Speed(2.0, KnownFrom.TABLE).expected(3.0) == 6.0
+    assert Speed(2.0).expected(3.0) == 6.0

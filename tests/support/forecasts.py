@@ -8,7 +8,7 @@ import pytest
 
 from langford.devices import Device
 from langford.methods import Method
-from langford.methods.speed import KnownFrom, Speed, whole_work
+from langford.methods.speed import Speed, whole_work
 from langford.problem import Problem
 
 
@@ -17,7 +17,7 @@ def taking(seconds: Callable[[Problem, Method], float]) -> dict[str, object]:
 
     def measured(problem: Problem, method: Method, device: Device) -> Speed:
         pace = seconds(problem, method) / whole_work(problem, method)
-        return Speed(pace, KnownFrom.MEASUREMENT, 1.0, method, problem)
+        return Speed(pace, 1.0, method, problem)
 
     return {
         "langford.methods.speed:measured": measured,
