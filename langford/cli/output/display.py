@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -67,18 +66,8 @@ def say(message: str) -> None:
 
 
 def is_terminal(out: Path | None) -> bool:
-    """Whether this output is a terminal; None: standard output."""
-    if out is None:
-        return sys.stdout.isatty()
-    if not out.is_char_device():
-        return False
-    with suppress(OSError):
-        descriptor = os.open(out, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
-        try:
-            return os.isatty(descriptor)
-        finally:
-            os.close(descriptor)
-    return False
+    """Whether this output is a terminal, or another device, which nobody reads; None: standard output."""
+    return sys.stdout.isatty() if out is None else out.is_char_device()
 
 
 READABLE = "langford.readable"
