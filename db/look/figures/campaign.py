@@ -241,4 +241,4 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
 
 
 def _spread(bounds: TimeBounds, total: float, deviation: float) -> Spread:
-    return Spread(bounds.number, total / bounds.number, deviation, bounds.least, bounds.median, bounds.most)
+    return Spread(bounds.number, total / bounds.number, deviation, bounds.least, bounds.most)

@@ -15,8 +15,6 @@ from db.messages import MIN_SECONDS
 Times = NDArray[np.float64]
 MAX_MARKS = 2_000
 """Up to so many results are kept one by one; of more, how many there are in each cell of a grid."""
-BANDS, BINS = 120, 60
-"""Parts of the index over which the median of the times is taken, and of the times in their histogram."""
 CELLS = 300, 720
 """Parts of the times, from zero on, and of the index, in the grid."""
 
@@ -29,7 +27,6 @@ class Spread:
     mean: float
     deviation: float
     least: float
-    median: float
     most: float
 
     @property
@@ -43,14 +40,11 @@ class TimeBounds:
 
     number: int
     least: float
-    median: float
     most: float
 
     @classmethod
     def of(cls, seconds: Times) -> TimeBounds | None:
-        if not len(seconds):
-            return None
-        return cls(len(seconds), *map(float, np.quantile(seconds, (0.0, 0.5, 1.0))))
+        return cls(len(seconds), float(seconds.min()), float(seconds.max())) if len(seconds) else None
 
 
 @dataclass
@@ -99,60 +93,25 @@ class PlottedTimes:
     task: NDArray[np.int64]
     seconds: Times
     grid: NDArray[np.int64] | None  # else how many there are in each cell, int64[CELLS]
-    edges: Times  # of the parts of the histogram, float64[BINS + 1]
-    numbers: NDArray[np.int64]  # of results in each of them, int64[BINS]
-    # middles, medians: of the parts of the index with results; empty where there are few results
-    middles: Times
-    medians: Times
+    most: float  # the upper end of the grid
 
 
 class PlottedTimesReader:
     """Takes the results of a campaign by task, in parts."""
 
     def __init__(self, tasks: int, bounds: TimeBounds) -> None:
-        self._tasks, self._bounds = tasks, bounds
-        most = max(bounds.most, MIN_SECONDS)
-        # Between times that are nearly equal there may be fewer numbers than edges.
-        begin = bounds.least if most - bounds.least > 1e-6 * most else 0.0
-        self._edges = np.linspace(begin, most, BINS + 1)
-        self._numbers = np.zeros(BINS, np.int64)
+        self._tasks, self._most = tasks, max(bounds.most, MIN_SECONDS)
         self._grid = None if bounds.number <= MAX_MARKS else np.zeros(CELLS, np.int64)
-        self._few: list[tuple[NDArray[np.int64], Times]] = []
-        self._bands = np.linspace(0, tasks, BANDS + 1)
-        self._band, self._waiting = 0, list[Times]()  # times of the last part of the index
-        self._medians: dict[int, float] = {}
+        self._few: list[tuple[NDArray[np.int64], Times]] = [(np.zeros(0, np.int64), np.zeros(0))]
 
     def add(self, task: NDArray[np.int32], seconds: Times) -> None:
-        self._numbers += np.histogram(seconds, self._edges)[0]
         if self._grid is None:
             self._few.append((task.astype(np.int64), seconds))
         else:
             high, wide = CELLS
-            row = np.minimum((seconds * (high / self._edges[-1])).astype(np.int64), high - 1)
+            row = np.minimum((seconds * (high / self._most)).astype(np.int64), high - 1)
             np.add.at(self._grid, (row, task.astype(np.int64) * wide // self._tasks), 1)
-        band = np.searchsorted(self._bands[1:-1], task, side="right")
-        for number in np.unique(band):
-            if number != self._band:
-                self._end_band()
-                self._band = int(number)
-            self._waiting.append(seconds[band == number])
-
-    def _end_band(self) -> None:
-        if self._waiting:
-            self._medians[self._band] = float(np.median(np.concatenate(self._waiting)))
-        self._waiting = []
 
     def read(self) -> PlottedTimes:
-        self._end_band()
-        few = self._few or [(np.zeros(0, np.int64), np.zeros(0))]
-        middles = (self._bands[:-1] + self._bands[1:]) / 2
-        bands = sorted(self._medians) if self._bounds.number >= 4 * BANDS else []
-        return PlottedTimes(
-            np.concatenate([task for task, _ in few]),
-            np.concatenate([seconds for _, seconds in few]),
-            self._grid,
-            self._edges,
-            self._numbers,
-            middles[bands],
-            np.array([self._medians[band] for band in bands]),
-        )
+        tasks, seconds = (np.concatenate(column) for column in zip(*self._few, strict=True))
+        return PlottedTimes(tasks, seconds, self._grid, self._most)

@@ -29,13 +29,9 @@ _RESULTS = (
     .order_by(Result.task_index)
     .execution_options(yield_per=BATCH_ROWS)
 )
-_NUMBER = select(func.count()).select_from(Result).where(Result.campaign_id == CAMPAIGN)
-_by_time = (
-    select(Result.seconds, func.row_number().over(order_by=Result.seconds).label("place"))
-    .where(Result.campaign_id == CAMPAIGN)
-    .subquery("by_time")
+_BOUNDS = select(func.count(), func.min(Result.seconds), func.max(Result.seconds)).where(
+    Result.campaign_id == CAMPAIGN
 )
-_PLACES = select(_by_time.c.place, _by_time.c.seconds).where(among(_by_time.c.place, "places"))
 _FURTHER = (
     select(Attempt.worker_id, func.count(), func.sum(Witness.seconds))
     .join(Attempt, Attempt.id == Witness.attempt_id)
@@ -72,12 +68,8 @@ class LedgerRows:
 
     @cached_property
     def bounds(self) -> TimeBounds | None:
-        number = self.transaction.scalar(_NUMBER)
-        if not number:
-            return None
-        middle = (number + 1) // 2, number // 2 + 1
-        seconds = dict(self.transaction.execute(_PLACES, places=(1, *middle, number)).all())
-        return TimeBounds(number, seconds[1], sum(seconds[place] for place in middle) / 2, seconds[number])
+        number, least, most = self.transaction.execute(_BOUNDS).one()
+        return TimeBounds(number, least, most) if number else None
 
     @cached_property
     def _ends(self) -> tuple[Elapsed | None, tuple[LostAttempts, ...]]:

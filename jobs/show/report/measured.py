@@ -84,8 +84,8 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "mean time of a task", UNKNOWN if times is None else f"{number(times.mean)} s"
     yield "its standard deviation", UNKNOWN if times is None else share(times.relative)
     if times is not None:
-        extremes = " / ".join(f"{number(value)} s" for value in (times.least, times.median, times.most))
-        yield "shortest / median / longest task", extremes
+        extremes = " / ".join(f"{number(value)} s" for value in (times.least, times.most))
+        yield "shortest / longest task", extremes
     yield "effective time", _seconds(found.effective)
     elapsed = found.elapsed
     yield "elapsed time", UNKNOWN if elapsed is None else _seconds(elapsed)

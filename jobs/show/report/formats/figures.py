@@ -169,30 +169,14 @@ def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Form
 def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
     found, tasks = evidence.numbers.task_times, evidence.numbers.tasks
     assert found is not None
-    if size is WIDE:
-        axes, side = figure.subplots(1, 2, sharey=True, width_ratios=[5, 1])
-        side.hist(
-            found.edges[:-1],
-            bins=found.edges,
-            weights=found.numbers,
-            orientation="horizontal",
-            color=palette.first,
-            alpha=0.6,
-        )
-        side.set_xlabel("tasks")
-        side.tick_params(labelleft=False)
-        side.xaxis.set_major_locator(MaxNLocator(2, integer=True))
-    else:
-        axes = figure.add_subplot()
+    axes = figure.add_subplot()
     if found.grid is None:
         axes.plot(
             found.task, found.seconds, linestyle="none", marker=".", markersize=3, color=palette.cloud, alpha=0.8
         )
     else:
-        _cloud(axes, found.grid, (-0.5, tasks - 0.5, 0.0, float(found.edges[-1])), palette.cloud)
+        _cloud(axes, found.grid, (-0.5, tasks - 0.5, 0.0, found.most), palette.cloud)
     axes.plot([], linestyle="none", marker="o", markersize=3, color=palette.cloud, label="one task")
-    if len(found.medians):
-        axes.plot(found.middles, found.medians, color=palette.second, linewidth=1.3, label="median")
     mean = evidence.numbers.times
     if mean is not None:
         axes.axhline(
