@@ -120,7 +120,7 @@ def test_a_page_outlasts_the_server_and_asks_rarely_in_the_background(farm: Watc
             page.wait_for_timeout(50)
         farm.server.kill()
         farm.server.wait()
-        banner = page.locator("#banner-text")
+        banner = page.locator("#banner")
         since = re.compile(r"^Not connected since \d\d:\d\d:\d\d\. Trying again")
         expect(banner).to_have_text(since, timeout=PATIENCE)
         expect(page.locator("#link-text")).to_have_text("not connected")

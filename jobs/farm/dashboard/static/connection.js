@@ -14,11 +14,8 @@ export const ROOT = new URL("..", import.meta.url);
 /** Shows whether the figures are live. */
 class Sign {
   #lost = null;
-  #next = 0;
-  #clock = null;
 
   connected() {
-    clearInterval(this.#clock);
     if (this.#lost !== null) {
       announce("Connected again");
     }
@@ -27,23 +24,14 @@ class Sign {
     byId("banner").hidden = true;
   }
 
-  lost(since, next) {
+  lost(since) {
     if (this.#lost === null) {
       this.#lost = since;
       announce("Not connected");
     }
-    this.#next = next;
     this.#show("lost", "not connected");
-    clearInterval(this.#clock);
-    this.#clock = setInterval(() => this.#count(), 1000);
-    this.#count();
+    write(byId("banner"), `Not connected since ${time(this.#lost, true)}. Trying again …`);
     byId("banner").hidden = false;
-  }
-
-  #count() {
-    const seconds = Math.ceil((this.#next - Date.now()) / 1000);
-    const then = seconds > 0 ? `Trying again in ${seconds} s.` : "Trying again …";
-    write(byId("banner-text"), `Not connected since ${time(this.#lost, true)}. ${then}`);
   }
 
   #show(state, text) {
@@ -95,15 +83,12 @@ export function follow(path, show) {
     } else {
       const pause = wait * (0.75 + Math.random() / 2);
       wait = Math.min(2 * wait, MAX_WAIT);
-      sign.lost(heard, Date.now() + pause);
+      sign.lost(heard);
       timer = setTimeout(look, pause);
     }
   }
 
-  byId("try-now").addEventListener("click", look);
   window.addEventListener("online", look);
   document.addEventListener("visibilitychange", () => document.hidden || look());
-  // Another page of this browser has logged in or out.
-  new BroadcastChannel("langford").addEventListener("message", look);
   look();
 }

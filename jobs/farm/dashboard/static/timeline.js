@@ -40,12 +40,9 @@ export class Timeline {
   #points = [];
   #now = 0;
   #finished = false;
-  #cursor = null;
 
   constructor() {
     new ResizeObserver(() => this.#draw()).observe(byId("plot"));
-    byId("plot").addEventListener("pointermove", (event) => this.#point(event));
-    byId("plot").addEventListener("pointerleave", () => this.#leave());
     byId("timeline-details").addEventListener("toggle", () => this.#table());
   }
 
@@ -77,9 +74,7 @@ export class Timeline {
   #read() {
     const last = this.#points.at(-1);
     const most = Math.max(0, ...this.#points.map((point) => point.workers));
-    const shown = this.#cursor ?? last;
-    const when = this.#cursor ? `at ${time(shown.iso)}` : "now";
-    const reading = this.#finished && !this.#cursor ? "" : `${whole(shown?.workers)} ${when} · `;
+    const reading = this.#finished ? "" : `${whole(last?.workers)} now · `;
     write(byId("timeline-reading"), last ? `${reading}at most ${whole(most)}` : "");
   }
 
@@ -96,7 +91,6 @@ export class Timeline {
       width, from, end, to, step, top,
       x: (at) => MARGIN.left + (inner.width * (at - from)) / (to - from),
       y: (workers) => MARGIN.top + inner.height * (1 - workers / top),
-      at: (x) => from + ((x - MARGIN.left) / inner.width) * (to - from),
     };
   }
 
@@ -126,36 +120,12 @@ export class Timeline {
     }
     path += `H${x(end).toFixed(1)}`;
     const area = `${path}V${y(0)}H${x(from)}Z`;
-    const cursor = svg("line", { class: "cursor", y1: MARGIN.top, y2: y(0) });
-    cursor.classList.toggle("off", this.#cursor === null);
-    if (this.#cursor) {
-      cursor.setAttribute("x1", x(this.#cursor.at));
-      cursor.setAttribute("x2", x(this.#cursor.at));
-    }
     const picture = svg(
       "svg",
       { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-labelledby": "timeline-title timeline-reading" },
-      ...lines, svg("path", { class: "area", d: area }), svg("path", { class: "curve", d: path }), cursor,
+      ...lines, svg("path", { class: "area", d: area }), svg("path", { class: "curve", d: path }),
     );
     plot.replaceChildren(picture);
-  }
-
-  #point(event) {
-    if (!this.#points.length) {
-      return;
-    }
-    const at = this.#scale().at(event.clientX - byId("plot").getBoundingClientRect().left);
-    this.#cursor = this.#points.findLast((point) => point.at <= at) ?? this.#points[0];
-    this.#draw();
-    this.#read();
-  }
-
-  #leave() {
-    this.#cursor = null;
-    if (this.#points.length) {
-      this.#draw();
-      this.#read();
-    }
   }
 }
 
