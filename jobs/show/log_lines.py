@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from db import Campaign
 from db.look.overview.records import Happened, Overview
 from db.look.overview.workers import MAX_SHOWN
-from db.messages import iso
-from jobs.show.wording import at_work
-from langford.words import about, now, percent, quantity, several, shortened
+from langford.words import several, shortened
 
 NAME = "langford.server"
 LOGGER = logging.getLogger(NAME)
@@ -45,26 +43,6 @@ def happened(campaign: str, events: Sequence[Happened]) -> None:
     newest, number = events[-1], f"{len(events):,}{' or more' if len(events) >= MAX_SHOWN else ''}"
     others = f" (the newest of {number})" if len(events) > 1 else ""
     line(f"{newest.kind}: {shortened(newest.text)}{others}", campaign)
-
-
-def progress(overview: Overview) -> str:
-    tasks, speed, eta = overview.tasks, overview.speed, overview.eta
-    words = [
-        f"{percent(overview.work.done)} of the work",
-        f"{tasks.done:,}/{several(tasks.total, 'task')}",
-        several(at_work(overview), "worker"),
-    ]
-    if tasks.set_aside:
-        words.append(f"{tasks.set_aside:,} set aside")
-    if tasks.recheck:
-        words.append(f"{tasks.recheck:,} to evaluate again")
-    if speed.now is not None:
-        words.append(now(speed.now, speed.unit))
-    if speed.tasks_per_minute_now is not None:
-        words.append(f"{quantity(speed.tasks_per_minute_now)} tasks/min")
-    if eta is not None:
-        words.append(f"{about(eta.seconds)} left (until {iso(eta.earliest)} … {iso(eta.latest)})")
-    return ", ".join(words)
 
 
 def done(overview: Overview) -> None:

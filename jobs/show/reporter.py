@@ -19,6 +19,7 @@ from db.look.overview.workers import DONE
 from db.states import EventKind
 from jobs.clock import SYSTEM, Clock, repeated
 from jobs.show import log_lines
+from jobs.show.wording import in_a_line
 from langford.errors import named
 
 ACTIVITY_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS = 1.0, 5.0, 60.0
@@ -71,7 +72,7 @@ class CampaignReporter:
         """Log the progress each minute, and less often while nothing changes."""
         if self._clock.monotonic() < self._next_progress:
             return
-        words = log_lines.progress(now)
+        words = in_a_line(now)
         idle_until = self._next_progress + IDLE_SECONDS - PROGRESS_SECONDS
         if words == self._progress and self._clock.monotonic() < idle_until:
             return

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from db.look.overview.records import Happened, Overview, Total, Warned, WarningKind, WorkerState
 from db.messages import Time
 from jobs.farm.dashboard.pages import FOLDER
-from jobs.show.wording import UNSEEN_SECONDS, at_work, state_in_words
+from jobs.show.wording import UNSEEN_SECONDS, present, state_in_words
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.tables import Column, table
 from tests.ledger.test_overview_documents import OVERVIEW, WORKER
@@ -135,7 +135,7 @@ def test_a_worker_that_is_late_is_not_said_to_work() -> None:
     assert (state(70), state(140)) == ("not seen for 70 s", "not seen for 2 min 20 s")
     late = replace(WORKER, state=WorkerState.WORKING, last_seen=Time(OVERVIEW.now - 85))
     assert "not seen for 85 s" in "\n".join(lines_of([replace(OVERVIEW, workers=(late,))], None))
-    assert at_work(replace(OVERVIEW, workers=(late,))) == 0  # in the server's log
+    assert present(replace(OVERVIEW, workers=(late,), workers_by_state={"working": {"cpu": 1}})) == 0
     later = replace(late, last_seen=Time(OVERVIEW.now - 140))
     for workers, words in (
         ((late,), "1 not seen for 85 s"),

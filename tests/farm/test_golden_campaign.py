@@ -31,11 +31,11 @@ from db.schema.models import Attempt, Result, Worker
 from db.states import Role
 from jobs.farm.api import server
 from jobs.run.source import TaskSource
-from jobs.show import log_lines
 from jobs.show.report import gathering
 from jobs.show.report.content import document
 from jobs.show.report.document import Answers, Grid
 from jobs.show.report.gathering import Evidence
+from jobs.show.wording import in_a_line
 from langford.cli.main import cli
 from langford.words import rate
 from tests.support.asgi import Client
@@ -187,8 +187,9 @@ def test_the_dashboard_and_the_metrics_say_so(golden: Golden) -> None:
 
 def test_the_log_and_a_run_say_so(golden: Golden) -> None:
     overview: Overview = golden.campaign.reader.overview()
-    line = log_lines.progress(overview)
-    assert line.startswith("75.0% of the work, 6/10 tasks, 2 workers, ")
+    line = in_a_line(overview)
+    assert line.startswith("75.0% of the work, 6/10 tasks, ")
+    assert "2 workers" in line
     assert f"{rate(DONE / (overview.now - golden.start), 'points')} now" in line
     clock = MovableClock()
     source = TaskSource(golden.campaign.worker, Identity.fresh(), clock=clock)

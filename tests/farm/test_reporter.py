@@ -64,7 +64,7 @@ def reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Repor
 
 
 def test_progress_is_said_each_minute_and_seldom_while_there_is_none(reported: Reported) -> None:
-    nothing = [f"0.0% of the work, 0/{TASKS} tasks, 0 workers"]
+    nothing = [f"0.0% of the work, 0/{TASKS} tasks, 0 workers, new"]
     assert reported.lines(1) == nothing
     assert reported.lines(IDLE_SECONDS - 1) == []
     assert reported.lines(LOOK_SECONDS) == nothing

@@ -19,7 +19,7 @@ from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, Role
-from jobs.show import log_lines
+from jobs.show.wording import in_a_line
 from langford.cli.output.overviews import lines_of
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -541,7 +541,7 @@ def test_all_workers_are_counted_though_few_are_listed(history: History, monkeyp
     overview = history.look()
     assert (len(overview.workers), overview.workers_left_out) == (2, 2)
     assert overview.workers_by_state == {"working": {"cpu": 3}, "idle": {"cpu": 1}}
-    assert "3 workers" in log_lines.progress(overview)
+    assert "4 workers" in in_a_line(overview)
     lines = lines_of([overview], None)
     assert "and 2 more" in lines
     assert any("3 working, 1 idle" in line for line in lines)

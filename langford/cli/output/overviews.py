@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from db.look.overview.records import Overview, WorkerState, WorkerView
-from jobs.show.wording import is_late, standstill, state_in_words
+from jobs.show.wording import (
+    VERDICTS,
+    in_a_line,
+    is_late,
+    left,
+    notes,
+    present,
+    standstill,
+    state_in_words,
+)
 from langford.cli.output.tables import Column, table
 from langford.words import (
     about,
@@ -21,10 +30,8 @@ from langford.words import (
     rate,
     several,
     shortened,
-    time_left,
 )
 
-VERDICTS = {True: "as published", False: "NOT as published", None: "no published value"}
 SHOWN_EVENTS = 5
 
 
@@ -62,23 +69,15 @@ def _row(each: Overview) -> tuple[str, ...]:
         f"{each.tasks.leased:,.0f}",
         percent(each.work.done),
         _rate(each.speed.now, each.speed.unit),
-        _left(each),
-        str(len(_present(each))),
-        _notes(each),
+        left(each),
+        str(present(each)),
+        notes(each),
         "" if each.count is None else f"{each.count:,}",
     )
 
 
 def line_of(overview: Overview) -> str:
-    parts = [
-        f"{percent(overview.work.done)} of the work",
-        f"{overview.tasks.done:,.0f}/{several(overview.tasks.total, 'task')}",
-        now(overview.speed.now, overview.speed.unit),
-        "done" if overview.finished else "" if overview.eta is None else f"{_left(overview)} left",
-        several(len(_present(overview)), "worker"),
-        _notes(overview),
-    ]
-    return plain(f"{overview.campaign}: {', '.join(part for part in parts if part)}")
+    return plain(f"{overview.campaign}: {in_a_line(overview)}")
 
 
 def details(overview: Overview, width: int | None) -> list[str]:
@@ -173,10 +172,6 @@ def _rate(speed: float | None, unit: str) -> str:
     return "" if speed is None else rate(speed, unit)
 
 
-def _present(overview: Overview) -> list[WorkerView]:
-    return [worker for worker in overview.workers if worker.state.is_present]
-
-
 def _speeds(overview: Overview) -> str:
     speed = overview.speed
     recent = now(speed.now, speed.unit, speed.seconds)
@@ -185,12 +180,6 @@ def _speeds(overview: Overview) -> str:
         "" if speed.tasks_per_minute_now is None else f"{quantity(speed.tasks_per_minute_now)} tasks a minute"
     )
     return ", ".join(text for text in (recent, a_minute, average) if text)
-
-
-def _left(overview: Overview) -> str:
-    if overview.finished is not None:
-        return "done"
-    return "" if overview.eta is None else time_left(overview.eta.seconds)
 
 
 def _until(overview: Overview) -> str:
@@ -230,20 +219,6 @@ def _count(overview: Overview) -> str:
     if overview.count is None:
         return ""
     return f"{overview.count:,}, {VERDICTS[overview.agrees]}"
-
-
-def _notes(overview: Overview) -> str:
-    """What an operator should look at, in a few words."""
-    warnings, still = len(overview.warnings), standstill(overview)
-    notes = {
-        "set aside": overview.tasks.set_aside,
-        "in conflict": overview.checked.conflicts,
-        "to recheck": overview.tasks.recheck,
-        "warning" if warnings == 1 else "warnings": warnings,
-    }
-    wrong = VERDICTS[False] if overview.agrees is False else ""
-    numbers = [f"{number:,} {label}" for label, number in notes.items() if number]
-    return ", ".join(filter(None, [wrong, still, *numbers]))
 
 
 def _loss(worker: WorkerView) -> str:
