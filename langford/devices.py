@@ -17,7 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from langford.errors import LangfordError, MethodDoesNotApply
+from langford.errors import LangfordError
 from langford.kernels.gpu.runtime import device_count, device_memory, device_name, is_lost
 from langford.machine.cores import cores
 
@@ -239,15 +239,6 @@ class Host(Cpu):
         from langford.kernels.gpu.host import HostProgram
 
         return HostProgram
-
-    def evaluator(self, maker: Any, plan: Any) -> Any:
-        """The evaluator of a plan here; raises MethodDoesNotApply unless its kernel compiles for a processor."""
-        if not hasattr(maker, "on_host"):
-            raise MethodDoesNotApply(
-                f"{plan.method.name} has no kernel of the GPU to compile for this processor: "
-                "leave --device host out"
-            )
-        return maker.on_host(plan)
 
 
 CPU, HOST = Cpu(), Host()

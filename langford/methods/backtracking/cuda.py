@@ -17,7 +17,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
-from langford.devices import HOST, Cuda, devices
+from langford.devices import Cuda, Host, devices
 from langford.errors import MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, Program, source_of
 from langford.machine.cores import cores
@@ -128,24 +128,20 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         ]
 
     @classmethod
-    def on(cls, plan: AnyPlan, device: Cuda) -> Self:
-        """The evaluator for a GPU.
+    def on(cls, plan: AnyPlan, device: Cuda | Host) -> Self:
+        """The evaluator for a GPU, or with the same kernel compiled for this processor, which takes every sub-task.
 
-        Each GPU has a worker, and each worker its share of the cores.  Raises NoGpu or
-        MethodDoesNotApply.
+        Each GPU has a worker, and each worker its share of the cores.  Raises NoGpu, NoCompiler or
+        MethodDoesNotApply, also where nothing is left for a kernel of this processor.
         """
+        if isinstance(device, Host):
+            if plan.depth == plan.problem.n:
+                raise MethodDoesNotApply(
+                    "these tasks place every colour, nothing is left for a kernel: compare others"
+                )
+            return cls(plan, device.compiler, settings=SearchSettings(streams=1, sub_tasks=2**14, computing=0))
         share = max(1, cores() // len(devices(device.kind)))
         return cls(plan, device.compiler, share)
-
-    @classmethod
-    def on_host(cls, plan: AnyPlan) -> Self:
-        """The evaluator with the same kernel compiled for this processor, which takes every sub-task.
-
-        Raises NoCompiler, or MethodDoesNotApply where nothing is left for a kernel.
-        """
-        if plan.depth == plan.problem.n:
-            raise MethodDoesNotApply("these tasks place every colour, nothing is left for a kernel: compare others")
-        return cls(plan, HOST.compiler, settings=SearchSettings(streams=1, sub_tasks=2**14, computing=0))
 
     def program_text(self) -> str:
         problem, levels, settings = self._plan.problem, self._plan.levels(self._depth), self.settings

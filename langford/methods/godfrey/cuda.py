@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import HOST, Cuda
+from langford.devices import Cuda, Host
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.methods.godfrey.kernels.godfrey import block_sequence
 from langford.methods.godfrey.plan import GodfreyPlan
@@ -72,12 +72,8 @@ class GodfreyOnGpu:
         self.free_places = [place + 1 for place in free]
 
     @classmethod
-    def on(cls, plan: GodfreyPlan, device: Cuda) -> GodfreyOnGpu:
+    def on(cls, plan: GodfreyPlan, device: Cuda | Host) -> GodfreyOnGpu:
         return cls(plan, device.compiler)
-
-    @classmethod
-    def on_host(cls, plan: GodfreyPlan) -> GodfreyOnGpu:
-        return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
         weight = self._plan.weight(index)

@@ -8,7 +8,7 @@ import numpy as np
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import HOST, Cuda
+from langford.devices import Cuda, Host
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.methods.necklace.limits import NONE
 from langford.methods.necklace.plan import NecklacePlan
@@ -31,12 +31,8 @@ class NecklaceOnGpu:
         self.program = compiler(source_of(KERNELS / "necklace.cu", definitions), "necklace", threads)
 
     @classmethod
-    def on(cls, plan: NecklacePlan, device: Cuda) -> NecklaceOnGpu:
+    def on(cls, plan: NecklacePlan, device: Cuda | Host) -> NecklaceOnGpu:
         return cls(plan, device.compiler)
-
-    @classmethod
-    def on_host(cls, plan: NecklacePlan) -> NecklaceOnGpu:
-        return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
         plan, program = self._plan, self.program

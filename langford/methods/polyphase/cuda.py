@@ -13,7 +13,7 @@ import numpy as np
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import HOST, Cuda
+from langford.devices import Cuda, Host
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, DeviceArray, source_of
 from langford.kernels.symmetries import ORBIT_SIZES
@@ -207,13 +207,9 @@ class PolyphaseOnGpu:
         self._u_block = lru_cache(max(1, quarter // block_bytes - 1))(self._new_u_block)
 
     @classmethod
-    def on(cls, plan: PolyphasePlan, device: Cuda) -> PolyphaseOnGpu:
+    def on(cls, plan: PolyphasePlan, device: Cuda | Host) -> PolyphaseOnGpu:
         require_few_launches(plan)
         return cls(plan, device.compiler)
-
-    @classmethod
-    def on_host(cls, plan: PolyphasePlan) -> PolyphaseOnGpu:
-        return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
         plan = self._plan

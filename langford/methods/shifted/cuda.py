@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import HOST, Cuda
+from langford.devices import Cuda, Host
 from langford.errors import CheckFailed
 from langford.kernels.gpu.program import Compiler, DeviceArray, source_of
 from langford.methods.shifted.components import natural
@@ -84,13 +84,11 @@ class ShiftedOnGpu:
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
 
     @classmethod
-    def on(cls, plan: ShiftedPlan, device: Cuda) -> ShiftedOnGpu:
-        return cls(plan, device.compiler, settings_for(plan, device.memory))
-
-    @classmethod
-    def on_host(cls, plan: ShiftedPlan) -> ShiftedOnGpu:
-        settings = settings_for(plan, HOST.memory)
-        return cls(plan, HOST.compiler, replace(settings, threads=64, u_block_bits=20))
+    def on(cls, plan: ShiftedPlan, device: Cuda | Host) -> ShiftedOnGpu:
+        settings = settings_for(plan, device.memory)
+        if isinstance(device, Host):
+            settings = replace(settings, threads=64, u_block_bits=20)
+        return cls(plan, device.compiler, settings)
 
     def _set_forms(self, u_order: list[int]) -> None:
         plan, split = self._plan, self._plan.components
