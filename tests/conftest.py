@@ -19,12 +19,10 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import WorkStealingScheduling
 
 import tests.support.inheritance  # noqa: F401  (before all others)
-from db import Ledger
 from langford.kernels.cache import cache_folder
 from langford.methods import METHODS
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, changes, command_on, may_change, run_here
-from tests.support.databases import ledger_of_a_test
 from tests.support.disks import mounted
 from tests.support.farm import CAMPAIGN, Farm
 from tests.support.preloaded import preload
@@ -189,12 +187,6 @@ def python_on_ranks(tmp_path: Path) -> Mpirun:
         )
 
     return start
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    with ledger_of_a_test(request.param, tmp_path) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -5,41 +5,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import signal
-import sqlite3
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from db import Ledger
 from db.identity import Identity
 from db.schema.models import Attempt
 from db.states import Ending
 from langford.devices import cores
-from langford.methods import PlanKey, method_hash
-from langford.problem import Problem
 from tests.support.campaigns import HOUR, new_campaign, task_records
-from tests.support.command_line import ENVIRONMENT, Run, planted
+from tests.support.command_line import Run, planted
 from tests.support.databases import new_ledger
 from tests.support.enrolling import enrol
-from tests.support.farm import HURRY, Farm, Proxy, slowed
-from tests.support.farm import NAME as FARMED
-from tests.support.joins import join_file
-from tests.support.preloaded import preloaded
-
-
-@pytest.mark.exhaustive
-def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
-    farm = Farm(tmp_path, PlanKey(Problem.named("starter", 9), "necklace", 8, seed=1))
-    try:
-        farm.finish(farm.work())
-        assert {worker.kernels for worker in farm.workers()} == {method_hash("necklace")}
-    finally:
-        farm.stop()
+from tests.support.farm import HURRY, Farm, Proxy
 
 
 @pytest.mark.exhaustive
@@ -99,42 +81,6 @@ def test_a_network_that_is_cut_and_a_server_that_is_killed(farm: Farm) -> None:
         if farm.server.poll() is not None:
             farm.server = farm.serve()
     farm.finish(*workers)
-
-
-@pytest.mark.exhaustive
-def test_a_worker_of_a_restored_ledger_shows_what_the_ledger_has(farm: Farm) -> None:
-    file, backup, shown = (farm.folder / name for name in ("langford.db", "backup.db", "shown"))
-    often = {"langford.cli.output.progress:LOG_SECONDS": 0.1, "jobs.run.tally:FIRST_PAUSE_SECONDS": 0.1}
-    often["jobs.run.tally:TIMES_LONGER"] = 1
-    words = ["work", join_file(farm.folder, f"http://127.0.0.1:{farm.port}/{FARMED}", farm.token), "--workers", "1"]
-    with shown.open("w") as errors:
-        worker = preloaded().start(
-            [*words, "--outbox", "outbox", "--lease", "5"], farm.folder, ENVIRONMENT | slowed(farm.folder, 0.5),
-            stderr=errors, prepare=("tests.support.preloaded:adapt", {"values": often}),
-        )  # fmt: skip
-
-    def last() -> int:
-        return int(([0, *re.findall(r"(\d+)/36 tasks", shown.read_text())])[-1])
-
-    farm.wait_until(lambda: farm.done() > 2)
-    with contextlib.closing(sqlite3.connect(file)) as source, contextlib.closing(sqlite3.connect(backup)) as target:
-        source.backup(target)
-    farm.wait_until(lambda: last() > 12)
-    farm.server.kill()
-    farm.server.wait()
-    farm.ledger.close()
-    for name in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
-        name.unlink(missing_ok=True)
-    backup.rename(file)
-    farm.ledger = Ledger(str(file))
-    farm.campaign = farm.ledger.campaign(FARMED)
-    farm.server = farm.serve()
-    farm.wait_until(lambda: last() < 12)
-    assert farm.done() < farm.campaign.tasks
-    (farm.folder / HURRY).touch()
-    assert worker.wait(100) == 0, shown.read_text()
-    assert farm.campaign.reader.standing().tasks == {"done": farm.campaign.tasks}
-    farm.finish()
 
 
 @pytest.mark.exhaustive

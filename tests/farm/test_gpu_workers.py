@@ -49,13 +49,6 @@ class Hangs(LikeAGpu):
         return Hanging(plan)
 
 
-class IsFull(LikeAGpu):
-    """A device that has no memory for the kernels."""
-
-    def evaluator(self, maker: Any, plan: Any) -> Any:
-        raise MemoryError("3 GB")
-
-
 @contextmanager
 def workers(devices: Sequence[Device]) -> Iterator[WorkerPool]:
     pool = WorkerPool(KEY, devices)
@@ -83,19 +76,3 @@ def test_a_worker_that_hangs_is_killed_with_the_task_that_it_was_told_for() -> N
         pool.kill(7, "it hangs")
         assert list(pool.poll(SECONDS)) == [Died((7, 8), "it hangs", 7)]
         assert evaluated(pool, 1) == plan_of(KEY).evaluate(1)
-
-
-@pytest.mark.exhaustive
-def test_a_device_without_memory_for_the_kernels_is_named_and_no_task_is_blamed(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    with workers([IsFull()]) as pool:
-        pool.submit(7, 0)
-        news = next(each for _ in range(10) for each in pool.poll(SECONDS))
-    assert news == Died(
-        (7,),
-        "cpu cannot load the kernels of shifted2 (MemoryError: 3 GB): if its memory is full, end the other "
-        "programs that use it",
-        None,
-    )
-    assert "Traceback" not in capfd.readouterr().err

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from db import Credential, Delivery, Ledger
+from db import Credential, Delivery
 from db.identity import Identity
 from db.states import EventKind
 from jobs.reach import outbox_files
@@ -20,6 +20,7 @@ from jobs.reach.outbox import Outbox
 from langford.machine.durable import FileTooLarge, NotRegular, content, lock_file, regular_content
 from tests.farm.test_outbox import CAMPAIGN, Machine, die, info
 from tests.support.campaigns import TRUE, deliver, delivery, new_campaign
+from tests.support.databases import ledger_of_a_test
 from tests.support.hostile_files import forged, plant
 
 KEPT = delivery(Credential(7, "n"), TRUE[0])
@@ -199,34 +200,32 @@ def test_something_stands_where_a_result_is_to_be(machine: Machine, make: Make) 
     assert file.read_bytes().startswith(b"{")
 
 
-def with_a_file_in_the_way(machine: Machine, content: bytes) -> tuple[Outbox, Path]:
+def with_a_file_in_the_way(machine: Machine) -> tuple[Outbox, Path]:
     """An outbox, and a file where its result KEPT is to be."""
     outbox = machine.outbox()
     outbox.put(KEPT)
     [file] = outbox.folder.iterdir()
-    file.write_bytes(content)
+    file.write_bytes(b"mine")
     return outbox, file
 
 
-@pytest.mark.parametrize("content", [b"SQLite format 3\0", b"mine"])
-def test_a_file_where_a_result_is_to_be_is_not_replaced(machine: Machine, content: bytes) -> None:
+def test_a_file_where_a_result_is_to_be_is_not_replaced(machine: Machine) -> None:
     """It is set apart as it is, and the result is on disk."""
-    outbox, file = with_a_file_in_the_way(machine, content)
+    outbox, file = with_a_file_in_the_way(machine)
     assert outbox.put(KEPT)
     assert outbox.waiting() == [KEPT]
     assert len(machine.said) == 1
     [apart] = (machine.root / "quarantine").glob(f"*-{file.name}")
-    assert apart.read_bytes() == content
+    assert apart.read_bytes() == b"mine"
 
 
-@pytest.mark.parametrize("content", [b"SQLite format 3\0", b"mine"])
-def test_a_file_that_cannot_be_set_apart_is_not_replaced(machine: Machine, content: bytes) -> None:
+def test_a_file_that_cannot_be_set_apart_is_not_replaced(machine: Machine) -> None:
     """That ends no worker: the result stays in memory."""
-    outbox, file = with_a_file_in_the_way(machine, content)
+    outbox, file = with_a_file_in_the_way(machine)
     (machine.root / "quarantine").write_text("no folder")
     assert not outbox.put(KEPT)
     assert outbox.waiting() == []
-    assert file.read_bytes() == content
+    assert file.read_bytes() == b"mine"
     assert len(machine.said) == 2
 
 
@@ -338,11 +337,12 @@ def test_files_that_come_and_go_while_two_workers_look(machine: Machine, outside
     assert len(machine.quarantined()) == 30
 
 
-def test_a_forged_attempt_is_refused_though_no_column_holds_it(ledger: Ledger) -> None:
+def test_a_forged_attempt_is_refused_though_no_column_holds_it(tmp_path: Path) -> None:
     """A result that the ledger could not take would come again and again."""
-    campaign = new_campaign(ledger)
-    for attempt in (1, 2**31 - 1, 2**31, 2**53, 2**62):
-        assert deliver(campaign, Credential(attempt, "guessed"), TRUE[0]) is EventKind.REFUSED
+    with ledger_of_a_test("postgres", tmp_path) as ledger:
+        campaign = new_campaign(ledger)
+        for attempt in (1, 2**31 - 1, 2**31, 2**53, 2**62):
+            assert deliver(campaign, Credential(attempt, "guessed"), TRUE[0]) is EventKind.REFUSED
 
 
 # -- reading --------------------------------------------------------------------------------------

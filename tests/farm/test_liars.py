@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from msgspec import structs
 
 from db import Delivery
 from db.identity import Identity
-from db.states import Role
 from jobs.reach.remote import RemoteServer
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey
@@ -79,24 +77,3 @@ def test_a_lying_client_never_ends_in_a_count(farm: Farm, langford: Run) -> None
     done = json.loads(langford("result", NAME, "--json").stdout)
     assert (done["count"], done["replicated"]) == (COUNT, farm.campaign.tasks)
     assert lie(farm, "liar", farm.token) == 0
-
-
-def test_no_worker_learns_the_secret_of_the_draw(farm: Farm, langford: Run) -> None:
-    worker = farm.work_on("first")
-    _, errors = worker.communicate(timeout=100)
-    with sqlite3.connect(farm.folder / "langford.db") as connection:
-        [(secret,)] = connection.execute("SELECT secret FROM campaign").fetchall()
-    reader = RemoteServer(
-        f"http://127.0.0.1:{farm.port}/{NAME}", farm.campaign.operator.new_token(Role.ADMIN)
-    ).campaign()
-    told = [
-        errors,
-        repr(reader.info()),
-        langford("status", "--json").stdout,
-        langford("tasks", NAME, "--json").stdout,
-    ]
-    assert langford("export", NAME, "--out", "plain.gz").returncode == 0
-    told.append(repr((farm.folder / "plain.gz").read_bytes()))
-    assert len(secret) == 64
-    assert not [text for text in told if secret in text]
-    assert '"lot"' not in told[3]

@@ -21,7 +21,6 @@ from tests.support.campaigns import (
     PLAN,
     TASKS,
     delivery,
-    finish,
     forged,
     new_campaign,
     true_deliveries,
@@ -123,18 +122,6 @@ def test_a_token_sees_its_own_campaign_and_a_stranger_nothing(campaign: Campaign
     assert {dict(labels).get("campaign") for _, labels in samples} == {NAME, None}
     assert client.get("/metrics").status_code == 401
     assert client.get("/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 403
-
-
-def test_scrapes_cost_the_ledger_little(campaign: Campaign, tmp_path: Path) -> None:
-    token = campaign.operator.new_token(Role.READER)
-    with Ledger(str(tmp_path / "ledger.db")) as ledger:
-        client = Client(server.application(ledger, [NAME]))
-        before = scrape(client, token)
-        finish(campaign, "a")
-        assert value(scrape(client, token), "langford_tasks", state="done") == value(
-            before, "langford_tasks", state="done"
-        )
-        client.close()
 
 
 def test_the_page_lists_the_metrics(campaign: Campaign, client: Client) -> None:

@@ -142,7 +142,7 @@ def clock() -> Iterator[DatabaseClock]:
 
 
 BOTH = pytest.mark.parametrize("farm", ["sqlite", *exhaustive(["postgres"])], indirect=True)
-"""For tests that together run each statement of this file on Postgres; the others run the same ones."""
+"""For tests whose statements no other file runs on Postgres."""
 
 
 @pytest.fixture
@@ -174,7 +174,6 @@ def test_a_token_holds_a_share_and_others_do_the_rest(farm: Bearers, clock: Data
     assert farm.campaign.reader.merged().published == COUNT
 
 
-@BOTH
 def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobody(
     farm: Bearers, clock: DatabaseClock
 ) -> None:
@@ -237,14 +236,13 @@ def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Bearers, 
     assert farm.campaign.reader.merged().published == COUNT
 
 
-@pytest.mark.parametrize("tokens", [1, 2])
 def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
-    farm: Bearers, clock: DatabaseClock, tokens: int
+    farm: Bearers, clock: DatabaseClock
 ) -> None:
     """A worker that knows of no lease gets new ones for its tasks by one request, in which nobody comes between."""
     farm.join(OTHER)
     farm.enrol("good", HONEST)
-    liars = [(farm.enrol("one"), LIAR), (farm.enrol("two", OTHER), OTHER)][:tokens]
+    liars = [(farm.enrol("one"), LIAR), (farm.enrol("two", OTHER), OTHER)]
     held = [lease for worker, token in liars for lease in farm.lease(worker, token, held=[])]
     done = farm.work()
     assert done + len(held) == TASKS
@@ -277,7 +275,6 @@ def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
     assert farm.campaign.reader.merged().published == COUNT
 
 
-@BOTH
 def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Bearers, clock: DatabaseClock) -> None:
     farm.enrol("one")
     resting, busy = farm.lease("one", count=1), farm.lease("one", count=1)
@@ -295,7 +292,6 @@ def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Bearers
     assert farm.renew([*resting, *busy]) == [busy[0].attempt]
 
 
-@BOTH
 def test_revoking_a_token_ends_its_leases(farm: Bearers) -> None:
     farm.enrol("one")
     farm.enrol("good", HONEST)
@@ -434,7 +430,6 @@ def test_a_body_is_charged_to_its_token_before_it_is_read(farm: Bearers, monkeyp
     assert payers == 2 * [Payer(digest(farm.tokens[LIAR]))]
 
 
-@BOTH
 def test_the_operator_reads_who_holds_what(farm: Bearers, clock: DatabaseClock) -> None:
     farm.enrol("liar-one")
     held = farm.lease("liar-one")
@@ -460,17 +455,12 @@ def test_the_scheme_of_a_token_has_no_case(farm: Bearers, scheme: str, status: i
 # -- setting aside --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("farm", "outcome"),
-    [("sqlite", Outcome.FAILED), ("sqlite", Outcome.DIED), *exhaustive([("postgres", Outcome.DIED)])],
-    indirect=["farm"],
-)
-def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, outcome: Outcome) -> None:
+def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers) -> None:
     farm.enrol("good", HONEST)
     for number in range(4):
         worker = farm.enrol(f"liar-{number}")
         for _ in range(4):
-            assert not any(farm.end(outcome, [lease]) for lease in farm.lease(worker, count=3))
+            assert not any(farm.end(Outcome.DIED, [lease]) for lease in farm.lease(worker, count=3))
     assert farm.work() == TASKS
     assert farm.campaign.reader.merged().published == COUNT
 
@@ -506,7 +496,6 @@ def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Bearers,
     assert farm.work() == TASKS
 
 
-@BOTH
 @pytest.mark.parametrize(("completed", "has_say"), [(2, True), (3, False)])
 def test_a_voter_whose_tasks_others_complete_loses_its_say(
     farm: Bearers, clock: DatabaseClock, completed: int, has_say: bool
@@ -540,7 +529,6 @@ def fail_three_times(farm: Bearers, worker: str) -> bool:
     return farm.end(Outcome.FAILED, [lease])
 
 
-@BOTH
 @pytest.mark.parametrize("host", ["x", "y"])
 def test_of_workers_with_one_token_another_host_tries_a_task_first(farm: Bearers, host: str) -> None:
     farm.enrol("one", host="x")
@@ -574,11 +562,7 @@ def forge(farm: Bearers, worker: str) -> None:
     farm.post("/results", LIAR, deliveries=[document(fake)] * 6, now=0)
 
 
-@pytest.mark.parametrize(
-    ("farm", "attack"),
-    [("sqlite", give_back), *exhaustive([("sqlite", expire), ("sqlite", forge), ("postgres", forge)])],
-    indirect=["farm"],
-)
+@pytest.mark.parametrize("attack", [give_back, *exhaustive([expire, forge])])
 def test_what_brings_no_result_is_bounded_over_restarts(
     farm: Bearers,
     clock: DatabaseClock,
@@ -631,25 +615,6 @@ def test_what_one_token_may_hold(left: int, held: int, others: list[float], expe
     assert holding.room(left, held, others) == expected
 
 
-def test_five_nodes_with_one_token_are_not_complained_of(farm: Bearers, clock: DatabaseClock) -> None:
-    """Of 64 processes each, for a day before their first result, beside another token; each prefetches a task."""
-    large = farm.ledger.create_campaign("large", KEY, [1.0] * 9_316)
-    token, other = large.operator.new_token(Role.WORKER), large.operator.new_token(Role.WORKER)
-    enrol(farm.ledger, "other", "elsewhere", "1", terms=terms_of(other), processes=64)
-    nodes = [f"node-{number}" for number in range(5)]
-    held = dict[str, list[Lease]]()
-    for node in nodes:
-        enrol(farm.ledger, node, node, "1", terms=terms_of(token), processes=64)
-        held[node] = with_token(large, token).lease(node, 128, 120.0)
-        assert len(held[node]) == 128
-    for hour in range(24):
-        clock.move(HOUR if hour else 1.0)
-        for node in nodes:
-            steps = {lease.attempt: hour for lease in held[node]}
-            assert len(with_token(large, token).renew(held[node], 2 * HOUR, steps)) == 128
-    assert [warned.kind for warned in large.reader.overview().warnings if warned.kind is WarningKind.TOKEN] == []
-
-
 def test_two_sites_with_one_token_each_use_all_their_nodes(farm: Bearers, clock: DatabaseClock) -> None:
     """Twenty nodes of 64 processes each, which hold a task and the next: nobody is refused while tasks wait."""
     large = farm.ledger.create_campaign("large", KEY, [1.0] * 5_500)
@@ -684,7 +649,6 @@ def test_who_holds_what_is_counted_once_for_all_tokens_and_not_for_those_who_ask
 # -- what it claims -------------------------------------------------------------------------------
 
 
-@BOTH
 def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Bearers, clock: DatabaseClock) -> None:
     for number in range(3):
         farm.enrol(f"w{number}", farm.join(f"other-{number}"), processes=4)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -144,12 +142,3 @@ def test_a_campaign_without_a_promise_says_so(langford: Run, tmp_path: Path) -> 
     reported = json.loads(langford("report", "--from", file, "-o", "r.html", "--json").stdout)
     assert (reported["promised"], reported["promise"]) == (share, words)
     assert f"{words[:1].upper()}{words[1:]}." in (tmp_path / "r.html").read_text()
-
-
-def test_an_old_export_counts_as_before(langford: Run, tmp_path: Path) -> None:
-    old = Path(__file__).parents[2] / "jobs/campaigns/langford-27-shifted-10.jsonl.gz"
-    shutil.copy(old, tmp_path / "old.gz")
-    assert b'"langford results 1"' in gzip.decompress(old.read_bytes())[:100]
-    merged = langford("result", "--from", "old.gz")
-    assert (merged.returncode, merged.stdout.count("  promise   no promise recorded\n")) == (0, 1)
-    assert "111,683,611,098,764,903,232" in merged.stdout

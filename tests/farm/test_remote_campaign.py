@@ -155,34 +155,6 @@ def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
     assert "the server is back" in said
 
 
-@pytest.mark.exhaustive
-def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_so_once(tmp_path: Path) -> None:
-    """It may send three requests, then one every hundred seconds."""
-    clock = MovableClock()
-    credit, last = 3.0, clock.monotonic()
-
-    def limit(path: str) -> httpx.Response | None:
-        nonlocal credit, last
-        now = clock.monotonic()
-        credit, last = min(3.0, credit + (now - last) / 100), now
-        wait = 100 * (1 - credit)
-        if wait <= 0:
-            credit -= 1
-            return None
-        refused = httpx.ByteStream(b'{"error": "too many tasks for this token"}')
-        return httpx.Response(429, stream=refused, headers={"Retry-After": f"{wait:.2f}"})
-
-    with closing(Served.with_all_roles(tmp_path)) as farm:
-        worker = Worker(farm, tmp_path, clock)
-        worker.network.instead = limit
-        worker.work()
-        assert is_done(farm)
-    assert [line for line in worker.said if "asking again" in line] == [
-        "the server allows no more now: too many tasks for this token; asking again"
-    ]
-    assert "is back" not in "".join(worker.said)
-
-
 def test_a_limit_on_leases_is_no_answer_to_anything_else(farm: Served, worker: Worker) -> None:
     def limit(path: str) -> httpx.Response | None:
         refused = httpx.ByteStream(b'{"error": "the workers with this token hold 1 task"}')

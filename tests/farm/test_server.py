@@ -26,21 +26,16 @@ from db.records import CampaignInfo
 from db.states import Role
 from jobs.farm.api.clients import HEADERS
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.guard.bodies import RESULTS
-from jobs.reach import wire
 from langford.errors import BadProblem
 from langford.result import PartialResult
 from tests.support.asgi import Served
 from tests.support.campaigns import (
-    KEY,
     NAME,
     TASKS,
     TRUE,
     delivery,
     forged,
-    shown_by,
 )
-from tests.support.enrolling import enrol
 
 EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
 WORKER = {
@@ -116,19 +111,6 @@ def test_who_may_do_what(farm: Dialogue, tmp_path: Path) -> None:
             assert token.encode() not in file.read_bytes()
 
 
-def test_a_token_opens_no_other_campaign(farm: Dialogue) -> None:
-    other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
-    enrol(farm.ledger, "c", "host-c", "1")
-    [lease] = other.worker.lease("c", 1, 60)
-    shown = shown_by(lease)
-    for outcome in wire.GIVEN_UP:
-        farm.post("/ends", attempts=[shown], outcome=outcome, note="x")
-    assert farm.post("/ends", attempts=[shown, shown], outcome="died", note="x").status_code == 400
-    assert farm.post("/renewals", attempts=[shown], seconds=60, steps=[]).json() == {"running": []}
-    assert farm.deliver(delivery(lease, TRUE[lease.index])) == ["refused"]
-    assert other.reader.overview().attempts == {"running": 1}
-
-
 def test_a_renamed_campaign_is_listed_under_the_name_that_is_answered(farm: Dialogue) -> None:
     farm.ledger.campaign(NAME).operator.rename("renamed")
     [listed] = farm.ask("GET", "/campaigns", Role.READER).json()
@@ -138,11 +120,6 @@ def test_a_renamed_campaign_is_listed_under_the_name_that_is_answered(farm: Dial
 def test_a_worker_of_another_campaign_gets_nothing(farm: Dialogue) -> None:
     assert farm.post("/leases", **LEASE, campaign=str(uuid.uuid4())).status_code == 410
     assert farm.campaign.reader.overview().attempts == {}
-
-
-def test_limits_on_size(farm: Dialogue) -> None:
-    large = "x" * (RESULTS.size + 1)
-    assert farm.post("/ends", attempts=[], outcome="failed", note=large).status_code == 413
 
 
 SECRET = "the password is hunter2"

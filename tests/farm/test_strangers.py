@@ -150,17 +150,11 @@ class Dashboards:
             connection.close()
 
 
-def test_they_do_not_delay_the_end(farm: Farm) -> None:
-    watching = Dashboards(farm, 20)
-    farm.server.send_signal(signal.SIGTERM)
-    farm.server.wait(30)
-    watching.close()
-
-
-def test_requests_that_never_arrive_whole_neither_delay_the_end_nor_fill_the_log(farm: Farm) -> None:
-    """The server waited for them, and logged a traceback for each."""
+def test_neither_they_nor_requests_that_never_arrive_whole_delay_the_end(farm: Farm) -> None:
+    """The server waited for the requests, and logged a traceback for each."""
     head = f"POST /campaigns/{FARMED}/results HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {farm.token}\r\n"
     with ExitStack() as opened:
+        opened.callback(Dashboards(farm, 20).close)
         for _ in range(20):
             connection = opened.enter_context(socket.create_connection(("127.0.0.1", farm.port), 30))
             connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{{".encode())
