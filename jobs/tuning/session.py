@@ -112,7 +112,7 @@ def draw(experiment: Experiment, path: Path) -> None:
     if all(float(trial.x).is_integer() for trial in experiment.trials):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("time of the whole count [s]")
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * max(trial.seconds for trial in experiment.trials))
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     content = BytesIO()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,17 @@ def test_whole_numbers_have_whole_ticks(tmp_path: Path) -> None:
     numbers = set(re.findall(r">([\d.]+)</text>", (tmp_path / "streams.svg").read_text()))
     assert {"1", "2", "3"} < numbers
     assert not any("." in number for number in numbers)
+
+
+def test_points_at_the_top_are_not_cut(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    figures = pytest.importorskip("matplotlib.figure", reason="needs matplotlib")
+    drawn: list[Any] = []
+    monkeypatch.setattr(figures.Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    trials = [Trial(x, 1 + x / 1000) for x in (1, 2, 3)]
+    session.draw(Experiment("streams", "", "streams", {"miller": trials}), tmp_path / "streams.svg")
+    bottom, top = drawn[0].axes[0].get_ylim()
+    assert bottom == 0
+    assert top > 1.04 * trials[-1].seconds
 
 
 def test_noise_does_not_choose() -> None:
