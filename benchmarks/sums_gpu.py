@@ -39,7 +39,11 @@ EVALUATORS: dict[str, Any] = {
     "shifted2": ShiftedOnGpu,
 }
 SHIFTED = [(Problem.langford(20), 4), (Problem.langford(23), 8), (Problem.langford(24), 8)]
-SHIFTED_DRAWN = [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6), (Problem.hooked_skolem(26), 12, 50)]
+SHIFTED_DRAWN = [
+    (Problem.langford(28), 12, 14),
+    (Problem.langford(31), 16, 6),
+    (Problem.named("hooked-skolem", 26), 12, 50),
+]
 WHOLE = {
     "polyphase": [(Problem.langford(20), 4), (Problem.langford(23), 4), (Problem.langford(24), 4)],
     "shifted": SHIFTED,

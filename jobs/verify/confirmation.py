@@ -12,7 +12,7 @@ from jobs.verify.agreement import Agreement, agreement, recomputing
 from jobs.verify.second_method import relation, second_method, second_seed
 from langford.devices import Device
 from langford.errors import BadInput, Incomplete, LangfordError
-from langford.methods import METHODS, Count, Method, PlanKey, chosen_plan, chosen_seed, find_method
+from langford.methods import METHODS, Count, Method, PlanKey, chosen_plan, find_method
 from langford.problem import Problem
 from langford.words import portion
 
@@ -165,7 +165,7 @@ def confirming_plan(
         if found is not None:
             return found.key, found.name
     method = _method(key, method_name, seed, devices)
-    seed = second_seed(key, method) if seed is None else chosen_seed(method, seed)
+    seed = second_seed(key, method) if seed is None else method.chosen_seed(seed)
     if (method.name, seed) == sum_of(key):
         raise BadInput(
             f"{campaign.name} is this same sum ({key}), which confirms nothing: choose another --method or --seed"

@@ -46,7 +46,6 @@ __all__ = [
     "Plan",
     "PlanKey",
     "chosen_plan",
-    "chosen_seed",
     "fastest_method",
     "find_method",
     "merge",
@@ -142,14 +141,6 @@ def method_hash(name: str | None) -> str:
     return kernel_hash() if method is None else method.kernels
 
 
-def chosen_seed(method: Method, seed: int | None) -> int:
-    """The seed for a method, checked; the default for None.  Raises BadSeed, which names the methods with seeds."""
-    if seed is not None and not method.seeded:
-        seeded = [name for name, each in METHODS.items() if each.seeded]
-        raise BadSeed(f"{method.name} has no seed; leave it out, or choose a method that has: {', '.join(seeded)}")
-    return method.chosen_seed(seed)
-
-
 @dataclass(frozen=True)
 class ChosenPlan:
     """The plan that counts a problem; its depth is chosen when the plan is first read."""
@@ -216,7 +207,7 @@ def chosen_plan(
         by = find_method(method, problem)
         by.require_kernel(device.kind)
     given = method is not None, seed is not None
-    chosen = ChosenPlan(problem, device, by, chosen_seed(by, seed), depth, task_seconds, at_most, *given)
+    chosen = ChosenPlan(problem, device, by, by.chosen_seed(seed), depth, task_seconds, at_most, *given)
     if depth is not None:
         _ = chosen.plan  # raises BadDepth
     return chosen

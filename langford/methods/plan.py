@@ -330,7 +330,7 @@ class Method(ABC):
         if seed is None:
             return 0
         if not self.seeded:
-            raise BadSeed(f"{self.name} has no seed: leave it out")
+            raise BadSeed(f"{self.name} has no seed: leave it out, or choose a method that has one")
         if not 0 <= seed <= MAX_SEED:
             raise BadSeed(f"a seed is a number from 0 to {MAX_SEED}, not {seed}")
         return seed

@@ -136,24 +136,6 @@ class Problem:
         return cls.named("skolem", n, copies)
 
     @classmethod
-    def hooked_langford(cls, n: int) -> Problem:
-        """Langford differences over 2n+1 places with place 2n empty.
-
-        Args:
-            n: how many colours.
-        """
-        return cls.named("hooked-langford", n)
-
-    @classmethod
-    def hooked_skolem(cls, n: int) -> Problem:
-        """Skolem differences over 2n+1 places with place 2n empty (A004076).
-
-        Args:
-            n: how many colours.
-        """
-        return cls.named("hooked-skolem", n)
-
-    @classmethod
     def from_differences(
         cls,
         differences: Iterable[int],

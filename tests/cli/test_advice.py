@@ -19,7 +19,7 @@ PROBLEMS = [
     Problem.langford(7),
     Problem.langford(9, 3),
     Problem.skolem(5),
-    Problem.hooked_langford(5),
+    Problem.named("hooked-langford", 5),
     Problem.from_differences([2, 3], 7, [2, 6, 7]),
     Problem.from_differences(range(2, 11), copies=3),
 ]

@@ -61,7 +61,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run cyclic 1,2 hole 3", "leave hole out"),
     ("count 32", "core years"),
     ("count 8 --method polyphase --seed 0", "polyphase has no seed"),
-    ("count 8 --method miller --seed 7", "a method that has: shifted2, shifted, necklace"),
+    ("count 8 --method miller --seed 7", "or choose a method that has one"),
     ("count 8 --seed 2147483648", "from 0 to 2147483647"),
     ("count 9 copies 3 --seed 1", "no method with a seed can count"),
     # estimate

@@ -35,7 +35,7 @@ def test_the_rule_asks_for_the_problem_and_the_kind_of_device() -> None:
     assert chosen(Problem.langford(23), "cuda") == "shifted2"
     assert chosen(Problem.langford(12, 3)) == "miller"
     # Half of the points are enough for hooked rows.
-    assert [chosen(Problem.hooked_skolem(n)) for n in (15, 22)] == ["polyphase", "shifted2"]
+    assert [chosen(Problem.named("hooked-skolem", n)) for n in (15, 22)] == ["polyphase", "shifted2"]
     # Each difference twice: 18 colours are enough.
     assert [chosen(Problem.named("skolem", n, fold=2)) for n in (8, 9)] == ["polyphase", "shifted2"]
     # An odd number of even differences: the second version does not apply.

@@ -174,7 +174,12 @@ def test_nothing_is_measured_for_the_choice(monkeypatch: pytest.MonkeyPatch) -> 
     [
         (PROBLEM, 150, True, "confirmed: polyphase and shifted give the same count"),
         (PROBLEM, 151, False, "not with what is known: differs"),
-        (Problem.hooked_langford(10), 6824, True, "confirmed: polyphase and shifted"),  # nothing is published
+        (
+            Problem.named("hooked-langford", 10),
+            6824,
+            True,
+            "confirmed: polyphase and shifted",
+        ),  # nothing is published
     ],
 )
 def test_two_counts_that_agree_must_agree_with_what_is_known(

@@ -58,7 +58,7 @@ def test_the_api_answers_at_once() -> None:
     assert library.estimate(33).value == 0
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(21), Problem.skolem(6), Problem.hooked_skolem(4)])
+@pytest.mark.parametrize("problem", [Problem.langford(21), Problem.skolem(6), Problem.named("hooked-skolem", 4)])
 def test_the_reason_holds_for_a_reader_who_adds_up(problem: Problem) -> None:
     """The sums in the sentence are those of the problem."""
     places, differences = sum(problem.filled), sum(problem.differences)

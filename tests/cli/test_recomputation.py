@@ -63,7 +63,7 @@ def test_every_part_belongs_to_one_task(method: str) -> None:
 
 SMALL = [
     Problem.langford(3), Problem.named("starter", 2), Problem.langford(4), Problem.skolem(4),
-    Problem.langford(3, 3), Problem.hooked_skolem(3), Problem.named("starter", 4),
+    Problem.langford(3, 3), Problem.named("hooked-skolem", 3), Problem.named("starter", 4),
     Problem.named("cyclic-skolem", 4),
 ]  # fmt: skip
 

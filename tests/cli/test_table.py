@@ -249,7 +249,7 @@ def test_a_finished_campaign_confirms_whatever_would_be_chosen_now(
 
 
 def test_a_wrong_count_is_found_by_the_published_one(langford: Run, tmp_path: Path) -> None:
-    write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "polyphase", 0), 1)
+    write_wrong(tmp_path, PlanKey(Problem.named("hooked-skolem", 7), "polyphase", 0), 1)
     outcome = langford("table", "hooked-skolem", "7")
     assert (outcome.returncode, outcome.stdout) == (4, "")
     assert "hooked Skolem(2,7) = 125 is wrong" in outcome.stderr
@@ -279,7 +279,7 @@ def test_a_count_that_only_a_file_states_is_not_new(langford: Run, tmp_path: Pat
 
 def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: Run, tmp_path: Path) -> None:
     assert langford("run", "hooked-skolem", "7", "--method", "polyphase").returncode == 0
-    write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "shifted", 0), 1)
+    write_wrong(tmp_path, PlanKey(Problem.named("hooked-skolem", 7), "shifted", 0), 1)
     outcome = langford("table", "hooked-skolem", "7", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
     assert "= 125 is wrong" in outcome.stderr

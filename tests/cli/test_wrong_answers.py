@@ -96,7 +96,7 @@ def test_a_right_count_agrees_and_an_unknown_one_is_compared_with_walks(langford
 
 @pytest.mark.exhaustive
 def test_an_estimate_refutes_what_is_far_from_it() -> None:
-    problem = Problem.hooked_langford(13)
+    problem = Problem.named("hooked-langford", 13)
     near = agreement(problem, 0)
     assert near.estimate is not None
     assert near.agrees is False
@@ -113,7 +113,7 @@ def test_an_estimate_from_few_walks_refutes_nothing(fruitful: int, monkeypatch: 
     """Its standard error would look small."""
     estimated = Estimate(1e6, 1e3, 20_000, fruitful)
     monkeypatch.setattr("langford.methods.backtracking.estimation.estimate", lambda problem, walks: estimated)
-    assert agreement(Problem.hooked_langford(13), 7).agrees is (None if fruitful < 1000 else False)
+    assert agreement(Problem.named("hooked-langford", 13), 7).agrees is (None if fruitful < 1000 else False)
 
 
 @pytest.mark.usefixtures("counted")

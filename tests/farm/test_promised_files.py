@@ -19,7 +19,7 @@ from tests.support.databases import new_ledger
 from tests.support.enrolling import enrol
 
 NAME = "promised"
-KEY, COUNT = PlanKey(Problem.hooked_langford(10), "polyphase", 6), 6824
+KEY, COUNT = PlanKey(Problem.named("hooked-langford", 10), "polyphase", 6), 6824
 """No count of it is published, and an estimate does not tell 6825 from 6824."""
 TASKS = 8
 FILE = f"{NAME}.jsonl.gz"

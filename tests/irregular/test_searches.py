@@ -144,7 +144,9 @@ def test_a_gpu_finds_the_same_states(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize(
-    "problem", [Problem.langford(8), Problem.skolem(9), Problem.hooked_skolem(7), Problem.langford(9, 3)], ids=str
+    "problem",
+    [Problem.langford(8), Problem.skolem(9), Problem.named("hooked-skolem", 7), Problem.langford(9, 3)],
+    ids=str,
 )
 def test_the_spread_of_a_walk_is_that_of_all_walks(problem: Problem) -> None:
     # Every walk with its probability: the children of a placement are equally likely.

@@ -26,13 +26,18 @@ widest ones for the latest architecture.  The host compiles and runs those betwe
 PROBLEMS = [
     *(Problem.langford(n) for n in range(2, 12)),
     *(Problem.skolem(n) for n in range(1, 11)),
-    Problem.hooked_skolem(7),
-    Problem.hooked_langford(6),
+    Problem.named("hooked-skolem", 7),
+    Problem.named("hooked-langford", 6),
     Problem.from_differences([1, 2, 5, 6, 7]),
     Problem.parse("skolem 4 fold 2"),
     Problem.parse("3 fold 3"),
 ]
-ON_THE_HOST = [Problem.langford(2), Problem.langford(8), Problem.hooked_skolem(7), Problem.parse("skolem 4 fold 2")]
+ON_THE_HOST = [
+    Problem.langford(2),
+    Problem.langford(8),
+    Problem.named("hooked-skolem", 7),
+    Problem.parse("skolem 4 fold 2"),
+]
 """Of these, what the host computes: it compiles a program for each."""
 WIDE = [
     Problem.langford(20),

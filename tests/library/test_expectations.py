@@ -26,7 +26,8 @@ from langford.result import Expectation, PartialResult
 from tests.support.brute_force import orbit
 
 ROWS = [
-    Problem.langford(3), Problem.langford(6), Problem.langford(7), Problem.skolem(5), Problem.hooked_skolem(6),
+    Problem.langford(3), Problem.langford(6), Problem.langford(7), Problem.skolem(5),
+    Problem.named("hooked-skolem", 6),
     Problem.langford(6, defect=3), Problem.named("extended-skolem", 5, hole=4), Problem.from_differences([1, 3, 5]),
 ]  # fmt: skip
 CIRCLES = [*(Problem.named("starter", n) for n in (2, 8)), Problem.named("cyclic-skolem", 5)]

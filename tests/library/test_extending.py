@@ -49,7 +49,7 @@ METHOD_PROBLEMS = [
     Problem.langford(7),
     Problem.skolem(4),
     Problem.skolem(4, copies=3),
-    Problem.hooked_skolem(6),
+    Problem.named("hooked-skolem", 6),
     Problem.from_differences((1, 3, 5)),
 ]
 
@@ -154,7 +154,11 @@ def test_a_variant_of_ones_own_has_a_name(sparse: Variant) -> None:
 def test_a_kernel_of_ones_own_equals_the_other_task_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
     godfrey = METHODS["godfrey"]
     monkeypatch.setitem(godfrey.evaluators, "cpu", lambda: ExactGodfrey)
-    for problem, depth in ((Problem.skolem(5), 4), (Problem.hooked_skolem(3), 2), (Problem.langford(4), 0)):
+    for problem, depth in (
+        (Problem.skolem(5), 4),
+        (Problem.named("hooked-skolem", 3), 2),
+        (Problem.langford(4), 0),
+    ):
         plan = godfrey.plan(problem, depth)
         assert isinstance(plan.evaluator(), ExactGodfrey)
         numba = GodfreyOnCpu.on(plan, CPU)

@@ -170,7 +170,9 @@ def test_gaps_are_taken_out_of_a_mask(gaps: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "problem", [Problem.langford(3), Problem.langford(4), Problem.skolem(5), Problem.hooked_skolem(6)], ids=str
+    "problem",
+    [Problem.langford(3), Problem.langford(4), Problem.skolem(5), Problem.named("hooked-skolem", 6)],
+    ids=str,
 )
 def test_a_whole_polyphase_sum_has_at_most_one_zero_bit_more_than_promised(problem: Problem) -> None:
     plan = METHODS["polyphase"].plan(problem, 0)

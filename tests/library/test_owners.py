@@ -11,7 +11,7 @@ from langford.problem import Problem
 PROBLEMS = [
     Problem.langford(8),
     Problem.langford(6),  # none exists
-    Problem.hooked_skolem(6),
+    Problem.named("hooked-skolem", 6),
     Problem.from_differences([1, 2, 4, 5, 6, 7], empty=[2]),
     Problem.skolem(9, 3),
 ]

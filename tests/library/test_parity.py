@@ -78,7 +78,7 @@ def test_published_counts_are_possible(sequence: Published) -> None:
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "necklace"])
 def test_every_depth_merges_to_the_same_count(method: str) -> None:
     """That of the necklaces: :mod:`tests.library.test_circles`."""
-    for problem in (Problem.langford(7), Problem.skolem(5), Problem.hooked_skolem(6), Problem.langford(6)):
+    for problem in (Problem.langford(7), Problem.skolem(5), Problem.named("hooked-skolem", 6), Problem.langford(6)):
         if METHODS[method].refusal(problem) is None:
             for depth in METHODS[method].depths(problem):
                 if depth <= 12:

@@ -93,7 +93,7 @@ def test_godfreys_partial_sums_end_in_the_zero_bits_of_their_points() -> None:
 
 
 def test_arrangements_without_mirror_images_may_be_odd() -> None:
-    for problem in (Problem.hooked_langford(5), Problem.langford(9, 3)):
+    for problem in (Problem.named("hooked-langford", 5), Problem.langford(9, 3)):
         assert METHODS["miller"].plan(problem, 1).expectation(0).zero_bits == 0
 
 
@@ -109,7 +109,7 @@ def test_the_checks_of_a_count_say_how_many_zero_bits_all_sums_have(method: str)
 
 
 def test_a_search_without_zero_bits_does_not_speak_of_them() -> None:
-    plan = METHODS["miller"].plan(Problem.hooked_langford(6), 1)
+    plan = METHODS["miller"].plan(Problem.named("hooked-langford", 6), 1)
     assert not any("zero bits" in check for check in merge(plan, map(plan.evaluate, plan.tasks)).checks)
 
 

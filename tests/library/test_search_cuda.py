@@ -22,8 +22,8 @@ SMALL = SearchSettings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
 PROBLEMS = [
     *(Problem.langford(n) for n in (1, 2, 3, 4, 7, 8, 9)),
     *(Problem.skolem(n) for n in (1, 5, 8)),
-    Problem.hooked_skolem(7),
-    Problem.hooked_langford(6),
+    Problem.named("hooked-skolem", 7),
+    Problem.named("hooked-langford", 6),
     Problem.langford(9, 3),
     Problem.skolem(8, 4),
     # Two words: L(2,8) across their border, and differences beyond 32 with none and with some arrangements.
@@ -34,7 +34,7 @@ PROBLEMS = [
     Problem.from_differences(range(2, 6), 50, [k for k in range(1, 51) if not 40 <= k < 48]),
     Problem.from_differences(range(2, 6), 80, [k for k in range(1, 81) if not 70 <= k < 78]),
 ]
-ON_THE_HOST = [Problem.hooked_langford(6), Problem.langford(9, 3), PROBLEMS[-5]]
+ON_THE_HOST = [Problem.named("hooked-langford", 6), Problem.langford(9, 3), PROBLEMS[-5]]
 """Of these, what the host computes: it compiles a program for each."""
 COMPILED = [
     ("miller", Problem.langford(19), {"lane_colours": 12}, "sm_90"),

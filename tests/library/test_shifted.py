@@ -139,13 +139,14 @@ SETS = [
 TASKS = {
     "shifted": [
         (Problem.langford(5), 0), (Problem.langford(6), 4), (Problem.langford(6), 6), (Problem.skolem(5), 8),
-        (Problem.hooked_skolem(5), 2), (Problem.hooked_langford(5), 0), *SETS,
+        (Problem.named("hooked-skolem", 5), 2), (Problem.named("hooked-langford", 5), 0), *SETS,
     ],
     "shifted2": [
         (Problem.langford(3), 2), (Problem.langford(4), 4), (Problem.langford(7), 6), (Problem.langford(7), 8),
         (Problem.skolem(4), 0), (Problem.skolem(5), 8),
-        (Problem.hooked_skolem(3), 2), (Problem.hooked_skolem(6), 4), (Problem.hooked_skolem(7), 6),
-        (Problem.hooked_langford(5), 0), (Problem.hooked_langford(6), 2), (UNEQUAL, 2), *SETS,
+        (Problem.named("hooked-skolem", 3), 2), (Problem.named("hooked-skolem", 6), 4),
+        (Problem.named("hooked-skolem", 7), 6),
+        (Problem.named("hooked-langford", 5), 0), (Problem.named("hooked-langford", 6), 2), (UNEQUAL, 2), *SETS,
         (Problem.from_differences([1, 2, 3, 6], empty=[1, 3]), 2),
     ],
 }  # fmt: skip
@@ -160,7 +161,7 @@ def test_every_task_is_what_the_definition_says(version: str, problem: Problem, 
         assert plan.evaluate(index) == definition(plan, index)
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(11), Problem.hooked_skolem(10)], ids=str)
+@pytest.mark.parametrize("problem", [Problem.langford(11), Problem.named("hooked-skolem", 10)], ids=str)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_tiles_add_up(problem: Problem, version: str) -> None:
     # Several tiles and blocks of u's for a task, and lines with several words of v1.
@@ -173,7 +174,7 @@ def test_tiles_add_up(problem: Problem, version: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "share"), [(Problem.langford(12), 0.85), (Problem.hooked_skolem(11), 0.5)], ids=str
+    ("problem", "share"), [(Problem.langford(12), 0.85), (Problem.named("hooked-skolem", 11), 0.5)], ids=str
 )
 def test_seeds_and_versions_agree_on_the_count_but_not_on_the_parts(problem: Problem, share: float) -> None:
     """The second version has fewer terms, less than half as many where the row is halved."""

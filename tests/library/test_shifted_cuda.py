@@ -29,7 +29,7 @@ from tests.library.test_shifted import VERSIONS, shifted_plan
 from tests.support.cases import exhaustive
 
 SMALL = GpuSettings(threads=64, min_blocks=1)
-HOOKED = [Problem.hooked_skolem(7), Problem.hooked_langford(6)]
+HOOKED = [Problem.named("hooked-skolem", 7), Problem.named("hooked-langford", 6)]
 SETS = [
     Problem.from_differences([1, 2, 5, 6, 7]),
     Problem.from_differences([2, 4, 6], empty=[2, 4]),
@@ -125,7 +125,7 @@ def test_plans_in_turn_on_the_gpu() -> None:
 @pytest.mark.exhaustive
 def test_tiles_and_blocks_add_up_on_the_host() -> None:
     # Several tiles of v's, several blocks of u's, and several chunks for each warp.
-    plan = shifted_plan(Problem.hooked_skolem(16), 0)
+    plan = shifted_plan(Problem.named("hooked-skolem", 16), 0)
     few = replace(SMALL, tile_bits=13, u_block_bits=1, threads=32)
     gpu = ShiftedOnGpu(plan, host_program(), few)
     processor = ShiftedOnCpu(plan, tile_bits=13)
@@ -279,7 +279,8 @@ LARGER_TASKS = [
     *((Problem.skolem(n), 4, 0) for n in range(1, 14)),
     *((problem, depth, 7) for problem in (*HOOKED, *SETS) for depth in (0, 2)),
     *((problem, 4, 1) for problem in (*FOLDED, *HOLED)),
-    (Problem.hooked_skolem(14), 4, 0), (Problem.hooked_langford(15), 2, 0), (Problem.langford(18), 4, 0),
+    (Problem.named("hooked-skolem", 14), 4, 0), (Problem.named("hooked-langford", 15), 2, 0),
+    (Problem.langford(18), 4, 0),
     (Problem.langford(19), 4, 0), (Problem.langford(19), 8, 11), (Problem.langford(20), 8, 0),
     (Problem.skolem(20), 4, 0),
 ]  # fmt: skip
@@ -300,7 +301,7 @@ def test_tasks_on_the_gpu(version: str, part: int) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_blocks_of_wide_rows_on_the_gpu(version: str) -> None:
     compiler = gpu_program()
-    for problem in (*WIDE, WIDE_FOLDED, WIDE_HOLED, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN):
+    for problem in (*WIDE, WIDE_FOLDED, WIDE_HOLED, Problem.named("hooked-langford", 32), MANY_ODD, MANY_EVEN):
         if METHODS[version].refusal(problem) is None:
             plan = shifted_plan(problem, 0, 5, version)
             compare_block(plan, compiler, settings_for(plan), 3000, 2)

@@ -13,9 +13,9 @@ from langford.problem import Problem
 
 FROZEN = {
     (Sums, Problem.langford(28)): "b9ea88108f3261f2",
-    (Sums, Problem.hooked_skolem(26)): "ceba30f45922d532",
+    (Sums, Problem.named("hooked-skolem", 26)): "ceba30f45922d532",
     (Differences, Problem.langford(28)): "d204510f25c74e7e",
-    (Differences, Problem.hooked_skolem(26)): "16f894829885bf9e",
+    (Differences, Problem.named("hooked-skolem", 26)): "16f894829885bf9e",
 }
 """Digests of the factors for seed 7.  They must never change: results of ledgers and exports depend on them."""
 

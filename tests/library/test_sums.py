@@ -92,7 +92,7 @@ WIDE = [
     *(Problem.langford(n) for n in (16, 19, 20, 23, 24, 25, 27, 28, 31, 32)),
     *(Problem.skolem(n) for n in (24, 29, 32)),
     Problem.parse("skolem 14 fold 2"),
-    Problem.hooked_skolem(31),
+    Problem.named("hooked-skolem", 31),
 ]
 
 
