@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
+from benchmarks.irregular_parts.shapes import chain, random_tree, star
 from langford import irregular
 from langford.errors import BadInput
 from langford.irregular.cuda import tree as cuda_tree
@@ -23,7 +23,7 @@ from tests.irregular.test_trees import require_bounds
 from tests.library.programs import needs
 from tests.support.cases import exhaustive
 
-TREES = [broom(90, 40), random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
+TREES = [random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
 SHIM = Gpu(np, HostProgram)
 
 

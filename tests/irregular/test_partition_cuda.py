@@ -144,14 +144,12 @@ def test_vertices_of_many_edges_and_long_paths(make_gpu: Callable[[], Gpu]) -> N
     # The second search has more levels than the first, and more than are looked at together.
     path = np.arange(69, dtype=LONG)
     require_same(make_gpu, 70, path, path + 1, [40, 0, 69], 2, 8)
-    require_same(make_gpu, 70, path, path + 1, [69, 10], 4, 2)
 
 
 def test_graphs_that_need_64_bits(monkeypatch: pytest.MonkeyPatch, make_gpu: Callable[[], Gpu]) -> None:
     monkeypatch.setattr(blocks, "offset_type", lambda edges: np.int64)
     sources, targets = kronecker(8, 8)
-    for most_rows in (3, 1):
-        require_same(make_gpu, 256, sources, targets, np.unique(sources)[:100:50].tolist(), 3, most_rows)
+    require_same(make_gpu, 256, sources, targets, np.unique(sources)[:100:50].tolist(), 3, 1)
 
 
 def test_roots_are_vertices() -> None:

@@ -95,9 +95,8 @@ def renamed(parent: Any, random: Any) -> Any:
     return other
 
 
-@pytest.mark.parametrize("kind", [INT, DOUBLE])
-def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
-    random = np.random.default_rng(7)
+def test_scans_over_several_tiles(gpu: Gpu) -> None:
+    random, kind = np.random.default_rng(7), DOUBLE
     # Around the borders of packs, rows and tiles, in preorder and renamed.
     tile = tile_of(np.dtype(kind).itemsize)
     for n in (1, 3, 32, 33, tile - 1, 2 * tile + 5):
