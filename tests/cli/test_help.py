@@ -137,9 +137,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["st"], ["status"]),
         (["count", "--device", ""], ["cpu", "cuda"]),
-        (["run", "sk"], ["skolem"]),
     ],
 )
 def test_bash_completes_commands_options_and_values(program: Path, words: list[str], offered: list[str]) -> None:

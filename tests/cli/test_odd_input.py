@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from jobs.addresses import lacks_scheme
 from jobs.reach.join import Join
 from jobs.verify.statement import Statement
 from tests.cli.test_statement import stated
@@ -14,22 +13,10 @@ from tests.support.command_line import Run
 from tests.support.joins import join_file
 
 
-def test_names_of_campaigns_and_files_are_no_addresses() -> None:
-    for text in ("langford-24-polyphase-12", "records.db", "sqlite:///records.db", "/a/b:5", "a b:5"):
-        assert not lacks_scheme(text), text
-
-
 def test_a_scheme_may_be_in_capitals(langford: Run, tmp_path: Path) -> None:
     done = langford("status", join_file(tmp_path, "HTTP://127.0.0.1:9/eight", "token"))
     assert "there is no ledger" not in done.stderr
     assert "127.0.0.1:9" in done.stderr
-
-
-@pytest.mark.parametrize("address", ["http://farm:8765/l24", "farm:8765", "farm:8765/l24"])
-def test_the_address_of_a_server_is_no_join_file(langford: Run, address: str) -> None:
-    for command in ("status", "work"):
-        done = langford(command, address)
-        assert (done.returncode, f"{address} is an address: give the file that" in done.stderr) == (2, True)
 
 
 def test_an_address_to_listen_on_may_have_brackets(langford: Run) -> None:
@@ -50,7 +37,7 @@ def test_a_byte_order_mark_at_the_start_of_a_file_is_no_content(tmp_path: Path) 
     assert Statement.read(file) == statement
 
 
-@pytest.mark.parametrize(("variable", "value"), [("NUMBA_DISABLE_JIT", "1"), ("NUMBA_NUM_THREADS", "0")])
+@pytest.mark.parametrize(("variable", "value"), [("NUMBA_NUM_THREADS", "0")])
 def test_a_variable_that_keeps_numba_from_compiling_is_named(langford: Run, variable: str, value: str) -> None:
     done = langford("count", "8", variables={variable: value})
     assert done.returncode == 2

@@ -20,12 +20,10 @@ from pathlib import Path
 from unittest.mock import patch
 from xml.etree import ElementTree
 
-import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 from sqlalchemy import update
 
 from db import Campaign, Export, Ledger, read_export
@@ -40,8 +38,7 @@ from db.schema.models import Worker
 from db.states import Outcome
 from docs.scripts import fetched, sample_report
 from jobs.show.report import content, gathering
-from jobs.show.report.content import document
-from jobs.show.report.formats import figures, html, svg
+from jobs.show.report.formats import html, svg
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.measured import CAMPAIGNS
 from jobs.verify import exchange
@@ -273,18 +270,6 @@ def test_the_mean_occupancy_is_what_counting_gives(
     assert computed.most >= max(running(time, devices or math.inf) for time in times)
     if all(start < end for start, end in zip(*rows[1:], strict=True)):
         assert computed.most == max(running(time, devices or math.inf) for time in times)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("size", [figures.WIDE, figures.NARROW], ids=["wide", "narrow"])
-@pytest.mark.filterwarnings("error::UserWarning")
-def test_every_span_of_time_has_ticks(size: figures.Format) -> None:
-    """From a tenth of a second to fifty years; matplotlib warns where it finds no distance between them."""
-    axes = Figure().add_subplot()
-    figures.time_axis(axes, size)
-    for exponent in np.arange(-1, 9.2, 0.05):
-        axes.set_xlim(START / figures.DAY, (START + 10**exponent) / figures.DAY)
-        assert len(axes.xaxis.get_majorticklocs())
 
 
 # -- a real campaign --------------------------------------------------------------------------
@@ -553,27 +538,6 @@ def test_the_files_of_imports_are_named(ledger: Ledger, tmp_path: Path) -> None:
     assert "seven.jsonl.gz" in shown[named : named + 200]
 
 
-def test_contradictions_do_not_hide_other_events(ledger: Ledger) -> None:
-    shown = text_of(gathering.of_campaign(troubled(ledger)))
-    captions = "Events, oldest first", "Contradictions and how they were settled, oldest first"
-    events, disputes = map(shown.index, captions)
-    assert (
-        events
-        < shown.index("distrusted", events)
-        < disputes
-        < shown.index(" settled ", disputes + len(captions[1]))
-    )
-
-
-def test_the_thesis_stands_only_beside_its_own_problems() -> None:
-    assert {"langford-27", "langford-28"} == set(CAMPAIGNS)
-    mine = ByHand([(0, 0, 0.0, 0.0, 1.0, Outcome.DONE, 1.0)]).history
-    other = dataclasses.replace(of_l28(), history=mine)
-    assert (
-        "thesis" not in str(document(other)).replace("thesis's", "").split("In numbers")[1].split("Who computed")[0]
-    )
-
-
 # -- the page ---------------------------------------------------------------------------------
 
 
@@ -652,18 +616,6 @@ def test_the_page_stands_alone() -> None:
     used = re.findall(r"(?:url\(|href=\")#([\w-]+)", page)
     assert set(used) <= set(names)
     assert "#0a0b0" not in page, "a colour of the figures that the page does not know"
-
-
-@pytest.mark.exhaustive
-def test_equal_evidence_gives_equal_pages() -> None:
-    """Whatever the user's settings of matplotlib are."""
-    found = of_l28()
-    assert html.page(found) == page_of_l28()
-    figures = [svg.standing_alone(name, found) for name in found.figures]
-    with matplotlib.rc_context(
-        {"xtick.labelcolor": "white", "axes.grid.axis": "x", "axes.spines.left": False, "axes.facecolor": "red"}
-    ):
-        assert [svg.standing_alone(name, found) for name in found.figures] == figures
 
 
 def test_a_cloud_of_points_is_a_bitmap() -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from base64 import b64encode
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,33 +46,6 @@ def test_a_browser_says_the_same(browser: Browser, there: str, here: Any, values
     )
     page.close()
     assert dict(zip(values, said, strict=True)) == {value: here(value) for value in values}
-
-
-NOUNS = ("tasks", "results", "leases", "cores", "ranks", "GPUs", "campaigns", "rows", "elements")
-NEVER_ONE = re.compile(
-    r"several\(|number\(|quantity\(|[A-Z_]+$|.*_per_second$|len\(events\)$|len\(untrusted\)$|number$|found.timed$"
-    r"|len\(work\)$|world.size$|started$|communicator.size$|without$"
-)
-"""What is put before such a noun, and is never 1 there, or has its noun already."""
-
-
-@pytest.mark.exhaustive
-def test_one_thing_is_not_called_several() -> None:
-    """A number before a noun in the plural is written by :func:`langford.words.several`, which knows about 1."""
-    folder = Path(words.__file__).parents[1]
-    # The words of statements stay as they are: those of a file are made again and compared.
-    files = {file for room in ("langford", "db", "jobs", "slurm") for file in (folder / room).rglob("*.py")}
-    found = []
-    for file in sorted(files - {folder / "jobs" / "verify" / "statement.py"}):
-        for text in ast.walk(ast.parse(file.read_text())):
-            if not isinstance(text, ast.JoinedStr):
-                continue
-            for value, rest in pairwise(text.values):
-                if isinstance(value, ast.FormattedValue) and isinstance(rest, ast.Constant):
-                    noun = str(rest.value).split(" ")[1:2] if str(rest.value).startswith(" ") else []
-                    if noun and noun[0].rstrip(",.:;)") in NOUNS and not NEVER_ONE.match(ast.unparse(value.value)):
-                        found.append(f"{file.relative_to(folder)}:{value.lineno} {ast.unparse(text)}")
-    assert found == []
 
 
 def test_a_longer_duration_has_no_smaller_number() -> None:
