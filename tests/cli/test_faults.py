@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,6 @@ from langford.result import Evaluation, PartialResult
 PAGE = Path(__file__).parents[2] / "docs" / "verification.md"
 KEY = PlanKey(Problem.langford(8), "polyphase", 8)
 PLAN = plan_of(KEY)
-TRUE = [PLAN.evaluate(index) for index in PLAN.tasks]
 MODULUS = 2**64 - 1
 WRONG_2015 = 111683606778027803456
 """A count of L(2,27) that was announced in 2015, and is wrong."""
@@ -52,6 +52,12 @@ def source(kernels: str) -> str:
     return json.dumps({"host": "here", "device": "cpu", "kernels": kernels})
 
 
+@cache
+def true() -> Results:
+    """Evaluated when a test needs it, not where tests are collected."""
+    return [PLAN.evaluate(index) for index in PLAN.tasks]
+
+
 def export_of(results: Results, key: PlanKey = KEY, kernels: str | None = None) -> Export:
     """An export of these results."""
     provenance = source(kernels or method_hash(key.method))
@@ -60,12 +66,12 @@ def export_of(results: Results, key: PlanKey = KEY, kernels: str | None = None) 
 
 def changed(index: int, **fields: int) -> Results:
     """The true results, with one changed."""
-    return [replace(each, **fields) if each.index == index else each for each in TRUE]
+    return [replace(each, **fields) if each.index == index else each for each in true()]
 
 
 def raised(index: int, by: int) -> Results:
     """The true results with one sum raised, and its residue made to fit."""
-    value = TRUE[index].value + by
+    value = true()[index].value + by
     return changed(index, value=value, residue=residue(value))
 
 
@@ -91,42 +97,43 @@ class Fault:
     content: bytes
 
 
-def faults() -> list[Fault]:
+@cache
+def faults() -> dict[str, Fault]:
     """Every kind of fault, each in a file of the whole campaign."""
-    true = export_of(TRUE).to_bytes()
-    middle = len(true) // 2
-    odd = TRUE[1].value + 1
+    whole = export_of(true()).to_bytes()
+    middle = len(whole) // 2
+    odd = true()[1].value + 1
     step = 2 * PLAN.multiplier
-    swapped = [replace(TRUE[1], index=0), replace(TRUE[0], index=1), *TRUE[2:]]
+    swapped = [replace(true()[1], index=0), replace(true()[0], index=1), *true()[2:]]
     other = Problem.skolem(8)
     foreign = plan_of(PlanKey(other, "polyphase", 8)).evaluate(1)
     wide = MODULUS << 40
-    return [
-        Fault("a flipped bit in the file", true[:middle] + bytes([true[middle] ^ 16]) + true[middle + 1 :]),
-        Fault("a truncated file", true[:-20]),
+    made = [
+        Fault("a flipped bit in the file", whole[:middle] + bytes([whole[middle] ^ 16]) + whole[middle + 1 :]),
+        Fault("a truncated file", whole[:-20]),
         Fault("a digit changed in the file, digest unchanged", body_changed(
-            export_of(TRUE), lambda text: text.replace(str(TRUE[1].value).encode(), str(odd).encode()), False
+            export_of(true()), lambda text: text.replace(str(true()[1].value).encode(), str(odd).encode()), False
         )),
         Fault("a flipped bit in a sum, before the export is written", export_of(
-            changed(1, value=TRUE[1].value ^ 1 << 37)
+            changed(1, value=true()[1].value ^ 1 << 37)
         ).to_bytes()),
         Fault("a sum raised by one; residue and digest match", export_of(raised(1, 1)).to_bytes()),
         Fault("a sum raised beyond its bound by a multiple of (2^64-1)·2^40; digest matches", export_of(
-            changed(1, value=TRUE[1].value + wide)
+            changed(1, value=true()[1].value + wide)
         ).to_bytes()),
         Fault("a wrong number of terms", export_of(
-            changed(1, evaluated=TRUE[1].evaluated - 1)
+            changed(1, evaluated=true()[1].evaluated - 1)
         ).to_bytes()),
-        Fault("a missing task", export_of(TRUE[1:]).to_bytes()),
+        Fault("a missing task", export_of(true()[1:]).to_bytes()),
         Fault("a duplicate task", export_of(
-            [*TRUE[:-1], replace(TRUE[1], evaluated=TRUE[1].evaluated + 1)]
+            [*true()[:-1], replace(true()[1], evaluated=true()[1].evaluated + 1)]
         ).to_bytes()),
         Fault("two tasks swapped; digest matches", export_of(swapped).to_bytes()),
         Fault("a task of another problem in place of this one", export_of(
-            [replace(foreign, index=1) if each.index == 1 else each for each in TRUE]
+            [replace(foreign, index=1) if each.index == 1 else each for each in true()]
         ).to_bytes()),
         Fault("the file labelled as another problem", body_changed(
-            export_of(TRUE), lambda text: text.replace(b"langford-8", b"skolem-8"), True
+            export_of(true()), lambda text: text.replace(b"langford-8", b"skolem-8"), True
         )),
         Fault("a sum raised by a multiple of the required divisor; residue matches", export_of(
             raised(1, step)
@@ -134,11 +141,9 @@ def faults() -> list[Fault]:
         Fault("two sums changed, total unchanged", export_of(
             [*raised(1, step)[:2], *raised(2, -step)[2:]]
         ).to_bytes()),
-        Fault("correct results from other kernels", export_of(TRUE, kernels="0" * 16).to_bytes()),
+        Fault("correct results from other kernels", export_of(true(), kernels="0" * 16).to_bytes()),
     ]  # fmt: skip
-
-
-FAULTS = {fault.words: fault for fault in faults()}
+    return {fault.words: fault for fault in made}
 
 
 def findings(content: bytes, folder: Path) -> set[str]:
@@ -201,16 +206,16 @@ def page_table() -> dict[str, set[str]]:
 
 
 def test_the_page_names_the_same_faults() -> None:
-    assert list(page_table()) == list(FAULTS)
+    assert list(page_table()) == list(faults())
 
 
-@pytest.mark.parametrize("words", FAULTS)
+@pytest.mark.parametrize("words", page_table())
 def test_the_page_says_which_check_finds_the_fault(words: str, tmp_path: Path) -> None:
-    assert findings(FAULTS[words].content, tmp_path) == page_table()[words]
+    assert findings(faults()[words].content, tmp_path) == page_table()[words]
 
 
 def test_true_results_pass_every_check(tmp_path: Path) -> None:
-    assert findings(export_of(TRUE).to_bytes(), tmp_path) == set()
+    assert findings(export_of(true()).to_bytes(), tmp_path) == set()
 
 
 def test_some_faults_are_found_by_recomputing_alone() -> None:
