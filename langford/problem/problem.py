@@ -272,15 +272,8 @@ class Problem:
     @cached_property
     def name(self) -> str:
         """A short unique name, safe in file names: ``langford-16``, ``skolem-9-x3``, ``skolem-4-fold-2``."""
-        sizes = "".join(
-            f"-x{value}" if word == COPIES else f"-{word}-{value}" for word, value in self.sizes.items()
-        )
-        if self.variant != DIFFERENCES:
-            values = "".join(f"-{parameter.name}-{value}" for parameter, value in self.chosen)
-            return f"{self.variant}-{self.order}{sizes}{values}"
-        listed = ".".join(map(str, self.different))
-        empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
-        return f"{CYCLIC if self.circle else DIFFERENCES}-{listed}-over-{self.places}{sizes}{empty}"
+        family = "langford " if self.variant == "langford" else ""
+        return f"{family}{self.words}".replace(f" {COPIES} ", " x").replace(",", ".").replace(" ", "-")
 
     @property
     def chosen(self) -> tuple[tuple[Parameter, int], ...]:
