@@ -33,6 +33,11 @@ class ServerEnded(LangfordError):
     """The server of a farm does not run."""
 
 
+def join_file(folder: Path) -> Path:
+    """The file with which the workers of a farm join, in its folder."""
+    return folder / f"workers{SUFFIX}"
+
+
 class FarmFolder:
     """The files of a farm, of which only the user may read any.
 
@@ -49,7 +54,7 @@ class FarmFolder:
             raise BadInput(f"the farm's token cannot be kept in {folder}: {reason}, or choose another --logs")
         folder.chmod(0o700)
         self.folder = folder
-        self.join, self.ready, self.log = folder / f"workers{SUFFIX}", folder / "ready", folder / "server.log"
+        self.join, self.ready, self.log = join_file(folder), folder / "ready", folder / "server.log"
 
     def port(self) -> int:
         """That of the join file, so that workers which run still reach the server; at first one that is free."""

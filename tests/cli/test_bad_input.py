@@ -248,7 +248,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm keep skolem 9 --once", "without --once runs a server too"),
     ("slurm keep skolem 9 --once --join eight.join", "joins the campaign eight: leave out 'skolem 9'"),
     ("slurm keep --join text", "is not a complete join file"),
-    ("slurm keep eight --dry-run", "a farm has no job script before its server runs"),
     ("slurm keep eight --host no.host.invalid", "give --host the name"),
     ("serve 7 --ledger no/such/folder.db", "create it first"),
     ("serve 6", "there is nothing to compute: no arrangement exists"),

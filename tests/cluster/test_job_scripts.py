@@ -88,6 +88,33 @@ def test_a_farm_whose_server_cannot_start_says_why(langford: Run, tmp_path: Path
     assert (done.returncode, "give --host the name by which the nodes know it" in done.stderr) == (2, True)
 
 
+def test_a_farm_shows_its_script_without_a_server(langford: Run, tmp_path: Path) -> None:
+    keep = ["slurm", "keep", "12", "--partition", "best-effort", "--max-queued", "3"]
+    new = langford(*keep, "--dry-run")
+    assert new.returncode == 0, new.stderr
+    assert "langford-12-polyphase-4 is not created yet" in new.stderr
+    assert [*tmp_path.iterdir()] == []
+    assert langford("create", "12", "--depth", "8", "--name", "ours").returncode == 0
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        campaign = ledger.campaign("ours")
+        tasks = campaign.tasks
+    begun = langford(*keep, "--dry-run")
+    assert (begun.returncode, begun.stderr) == (0, "")
+    named = langford("slurm", "keep", "ours", *keep[3:], "--dry-run")
+    assert named.stdout == begun.stdout
+    for shown, jobs, workers in (
+        (new.stdout, "langford-12-polyphase-4-xxxxxxxx", 1),
+        (begun.stdout, job_name("ours", campaign.uuid), min(3, tasks)),
+    ):
+        name = jobs[:-9]
+        join = tmp_path / "slurm-logs" / name / "farm" / "workers.join"
+        assert shown.startswith(f"#!/bin/bash\n#SBATCH --job-name={jobs}\n#SBATCH --array=0-{workers - 1}\n")
+        assert f"exec {shlex.join([*LANGFORD, 'work', str(join)])} --time-limit" in shown
+        assert "#SBATCH --partition=best-effort\n" in shown
+    assert not (tmp_path / "slurm-logs").exists()
+    assert "there is no ledger" in langford("slurm", "keep", "ours", "--ledger", "no.db", "--dry-run").stderr
+
+
 def test_a_dry_run_creates_no_campaign(langford: Run, tmp_path: Path) -> None:
     address = fresh_database("postgres", tmp_path)
     with Ledger(address, create=True) as ledger:

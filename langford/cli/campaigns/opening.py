@@ -13,7 +13,7 @@ from langford.cli.campaigns.running import create_campaign, existing, resumed
 from langford.devices import CPU, Device
 from langford.errors import BadInput, BadProblem
 from langford.ledger import Campaign, Ledger
-from langford.methods import chosen_plan
+from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
 from langford.problem.grammar import families, term_of
 from langford.problem.sequences import OEIS, Term
@@ -93,6 +93,30 @@ def only(named: Sequence[Named]) -> Named:
 
 
 @contextmanager
+def begun_or_new(
+    address: str, words: Sequence[str], device: Device, task_seconds: float | None
+) -> Iterator[Campaign | ChosenPlan]:
+    """The one that :func:`opened` would open, or the plan of one that it would create; raises as that."""
+    is_new = task_seconds is not None
+    with existing(address) as found:
+        problem = problem_meant(words, found)
+        if problem is not None:
+            new = _plan(problem, device, task_seconds)
+            yield resumed(found, new, None, is_new) or new
+            return
+    with Ledger(address) as ledger:
+        yield only(existing_campaigns(words, ledger, is_new))
+
+
+def _plan(problem: Problem, device: Device, task_seconds: float | None) -> ChosenPlan:
+    if problem.obstruction:
+        raise BadInput(
+            f"{problem} = 0, so there is nothing to compute: no arrangement exists, {problem.obstruction}"
+        )
+    return chosen_plan(problem, device, task_seconds=task_seconds)
+
+
+@contextmanager
 def opened(
     address: str, words: Sequence[str], device: Device, task_seconds: float | None = None, dry_run: bool = False
 ) -> Iterator[tuple[Ledger, Sequence[Campaign]]]:
@@ -109,11 +133,7 @@ def opened(
         with Ledger(address) as ledger:
             yield ledger, existing_campaigns(words, ledger, is_new)
         return
-    if problem.obstruction:
-        raise BadInput(
-            f"{problem} = 0, so there is nothing to compute: no arrangement exists, {problem.obstruction}"
-        )
-    new = chosen_plan(problem, device, task_seconds=task_seconds)
+    new = _plan(problem, device, task_seconds)
     with Ledger(address, create=not dry_run) as ledger:
         campaign = resumed(ledger, new, None, is_new)
         if campaign is None and dry_run:

@@ -9,22 +9,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from langford.cli.campaigns.opening import only, opened
+from db import Standing
+from db.states import TaskState
+from langford.cli.campaigns.opening import begun_or_new, only, opened
 from langford.cli.campaigns.running import answer_of
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
-from langford.cli.cluster.queue import LANGFORD, keeper_of
-from langford.cli.exit_codes import StopSignals, code_of_signal
+from langford.cli.cluster.queue import LANGFORD, joining, keeper_of, logs_of, print_jobs, script_of
+from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.notifying import NotifyOptions
 from langford.cli.output import display
 from langford.cli.output.progress import Terminal
 from langford.devices import Device
 from langford.errors import BadInput
-from langford.ledger import Ledger
-from slurm.farm import FarmFolder, ServerEnded, served
+from langford.ledger import Campaign, Ledger
+from slurm.farm import FarmFolder, ServerEnded, join_file, served
 from slurm.keeper import held
 
 GRACE_SECONDS = 90.0
 """How long the server stays when all is done, for workers that have to hear it; they ask at least once a minute."""
+FARM = "farm"
+"""The folder of the farm, in that of the logs."""
+UNKNOWN = "x" * 8
+"""In the place of the digits of a UUID that does not exist yet."""
 
 
 class FarmTerminal(Terminal):
@@ -57,19 +63,17 @@ def farmed(
     Raises BadInput, ServerEnded, QueueNotKept, and as :func:`langford.cli.campaigns.opening.opened`.
     """
     if job.dry_run:
-        raise BadInput(
-            "a farm has no job script before its server runs: give --dry-run with --join FILE or a Postgres "
-            "--ledger to print one. `langford create PROBLEM --dry-run` forecasts the campaign"
-        )
+        _print(words, queue, job, task_seconds, as_json)
+        return ExitCode.DONE
     if host is not None:
         _require_known(host)
     with opened(queue.address, words, Device.parse(queue.device), task_seconds) as (_, campaigns):
         campaign = only(campaigns)
         if not campaign.reader.standing().to_do:
             return answer_of(campaign).print(as_json)
-        name, logs = campaign.name, (job.logs / campaign.name).absolute()
+        name, logs = campaign.name, logs_of(campaign.name, job)
         make_log_folder(logs)
-        folder = FarmFolder(logs / "farm")
+        folder = FarmFolder(logs / FARM)
     with ExitStack() as stack:
         stack.enter_context(held(folder.folder / "farm.lock"))
         server = stack.enter_context(
@@ -83,6 +87,21 @@ def farmed(
         return code
     with Ledger(queue.address) as ledger:
         return answer_of(ledger.named(name)).print(as_json)
+
+
+def _print(
+    words: Sequence[str], queue: QueueOptions, job: JobOptions, task_seconds: float | None, as_json: bool
+) -> None:
+    """Print the script of the jobs; no campaign is created, and no server runs.  Raises as :func:`opened`."""
+    with begun_or_new(queue.address, words, Device.parse(queue.device), task_seconds) as meant:
+        if isinstance(meant, Campaign):
+            name, uuid, key, standing = meant.name, meant.uuid, meant.key, meant.reader.standing()
+        else:
+            name, uuid, key, work = meant.key.name, UNKNOWN, meant.key, meant.plan.work
+            standing = Standing({TaskState.READY: len(work)}, {TaskState.READY: float(work.sum())})
+            display.say(f"{name} is not created yet: that decides the {UNKNOWN} in the name of its jobs")
+    script = script_of(name, joining(join_file(logs_of(name, job) / FARM)), queue, job)
+    print_jobs(name, uuid, key, standing, script, queue, job, as_json)
 
 
 def _kept(

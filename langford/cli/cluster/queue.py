@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from db import Ledger, Standing
@@ -24,6 +25,8 @@ from slurm import QueueKeeper, SlurmScheduler, array_script, job_name
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
+Script = Callable[[str, int], str]
+"""The script of an array of jobs with a name and a number of workers."""
 
 
 def print_script(script: str, as_json: bool) -> None:
@@ -44,21 +47,12 @@ def keeper_of(
 
     With --dry-run nothing is made: the script is printed, and the keeper is None.
     """
-    resources = job.resources()
-    logs = (job.logs / name).absolute()
+    campaign: Campaign
     if queue.join is not None:
-        campaign, command = _through_server(queue.join, console)
+        campaign, command = joined(queue.join, console), joining(queue.join)
     else:
         campaign, command = _through_ledger(name, queue, console)
-    command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
-    on_cores = Device.parse(queue.device).on_cores
-    if on_cores:
-        command += ["--workers", str(resources.cpus or 1)]
-
-    def script(jobs: str, elements: int) -> str:
-        return array_script(jobs, elements, resources, logs, command, job.setup)
-
-    script(name, 1)  # what is refused in it is refused now
+    script = script_of(name, command, queue, job)
     try:
         info = campaign.info()
     except Away as error:
@@ -67,31 +61,66 @@ def keeper_of(
                 f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
                 "serve`, or wait until it answers"
             ) from error
-        make_log_folder(logs)  # the keeper waits for it
+        make_log_folder(logs_of(name, job))  # the keeper waits for it
     else:
-        workers = min(queue.max_queued, info.standing.to_do)
-        if job.dry_run and not workers:
-            outcome = {"campaign": name, "done": True, "submitted": 0}
-            display.outcome(f"{name} is done: no worker would be submitted", outcome, as_json)
-            return None
-        if on_cores:
-            _say_how_long(info.key, info.standing, queue.max_queued, resources.cpus or 1)
         if job.dry_run:
-            print_script(script(job_name(name, info.campaign), workers), as_json)
+            print_jobs(name, info.campaign, info.key, info.standing, script, queue, job, as_json)
             return None
-        make_log_folder(logs)
+        _say_how_long(info.key, info.standing, queue, job)
+        make_log_folder(logs_of(name, job))
     return QueueKeeper(SlurmScheduler(), campaign, script, queue.max_queued, console=console)
 
 
-def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
-    """If all of the jobs run at once on cores like those of this machine."""
-    at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
+def logs_of(name: str, job: JobOptions) -> Path:
+    return (job.logs / name).absolute()
+
+
+def joining(file: Path) -> list[str]:
+    """The command of a worker that joins with a file."""
+    return [*LANGFORD, "work", str(file.absolute())]
+
+
+def script_of(name: str, command: Sequence[str], queue: QueueOptions, job: JobOptions) -> Script:
+    """Of workers with a command, which gets their limits; raises BadInput for what no script may have."""
+    resources, logs = job.resources(), logs_of(name, job)
+    command = [*command, "--time-limit", str(resources.working_seconds), "--device", queue.device]
+    if Device.parse(queue.device).on_cores:
+        command += ["--workers", str(resources.cpus or 1)]
+
+    def script(jobs: str, elements: int) -> str:
+        return array_script(jobs, elements, resources, logs, command, job.setup)
+
+    script(name, 1)
+    return script
+
+
+def print_jobs(
+    name: str,
+    uuid: str,
+    key: PlanKey,
+    standing: Standing,
+    script: Script,
+    queue: QueueOptions,
+    job: JobOptions,
+    as_json: bool,
+) -> None:
+    """Print the script of the workers that would be submitted for a campaign as it is."""
+    workers = min(queue.max_queued, standing.to_do)
+    if not workers:
+        outcome = {"campaign": name, "done": True, "submitted": 0}
+        display.outcome(f"{name} is done: no worker would be submitted", outcome, as_json)
+        return
+    _say_how_long(key, standing, queue, job)
+    print_script(script(job_name(name, uuid), workers), as_json)
+
+
+def _say_how_long(key: PlanKey, standing: Standing, queue: QueueOptions, job: JobOptions) -> None:
+    """On cores, if all of the jobs run at once on cores like those of this machine."""
+    if not Device.parse(queue.device).on_cores:
+        return
+    at_once = [CPU] * ((job.cpus or 1) * max(1, min(queue.max_queued, standing.unfinished)))
     what = f"{several(standing.unfinished, 'task')} left of {key}"
     Cost.of_count(key.problem, METHODS[key.method], at_once, what, 1 - standing.share_done).say()
-
-
-def _through_server(file: Path, console: Console) -> tuple[Campaign, list[str]]:
-    return joined(file, console), [*LANGFORD, "work", str(file.absolute())]
 
 
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
