@@ -96,21 +96,11 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
 def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + seconds
     raw.execute("PRAGMA query_only = ON")
-    refused: list[object] = []
-    raw.create_aggregate("exact_sum", 1, partial(_ExactSum, refused))  # type: ignore[arg-type]  # it returns text
     longest = raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST)
     raw.set_authorizer(_authorized)
     raw.set_progress_handler(lambda: int(time.monotonic() > deadline), TICKS)
     try:
         yield
-    except (DBAPIError, sqlite3.Error) as error:
-        # SQLite reports only that the function failed.
-        if not refused:
-            raise
-        raise BadQuery(
-            f"exact_sum adds whole numbers in decimal text, not {refused[0]!r:.40}: give it a column of such "
-            "numbers, or exclude other rows with WHERE"
-        ) from error
     finally:
         raw.set_progress_handler(None, 0)
         raw.set_authorizer(None)
@@ -123,29 +113,6 @@ def _authorized(action: int, table: str | None, name: str | None, *_: object) ->
     if action not in AUTHORIZED or (action == sqlite3.SQLITE_FUNCTION and name in UNLIMITED):
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_IGNORE if (table, name) in HIDDEN else sqlite3.SQLITE_OK
-
-
-class _ExactSum:
-    """The sum of integers in decimal text, as decimal text: SQLite's own sum would round it.
-
-    A value that is not an integer is appended to the list ``refused``.
-    """
-
-    def __init__(self, refused: list[object]) -> None:
-        self._sum: int | None = None
-        self._refused = refused
-
-    def step(self, value: object) -> None:
-        if value is None:
-            return
-        try:
-            self._sum = (self._sum or 0) + int(str(value))
-        except ValueError:
-            self._refused.append(value)
-            raise
-
-    def finalize(self) -> str | None:
-        return None if self._sum is None else str(self._sum)
 
 
 def _answer(result: CursorResult[Any], seconds: float) -> QueryResult:

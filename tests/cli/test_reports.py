@@ -218,10 +218,9 @@ def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
 
 
 def test_sql_of_people_is_answered(folder: Path) -> None:
-    asked = "SELECT host, count(*) AS tasks, exact_sum(value) AS total FROM task_overview GROUP BY host"
+    asked = "SELECT host, count(*) AS tasks FROM task_overview GROUP BY host"
     [row] = json.loads(call("query", asked, "--json").stdout)
     assert (row["host"], row["tasks"]) == ("host-a", TASKS)
-    assert row["total"] == str(sum(result.value for result in TRUE))
 
 
 def test_a_question_that_would_change_something_exits_2(folder: Path, langford: Run) -> None:

@@ -15,10 +15,8 @@ from db.schema.view_queries import View
 from db.schema.views import VIEWS
 from db.store import soundness
 from tests.support.campaigns import (
-    COUNT,
     HOUR,
     NAME,
-    PLAN,
     TASKS,
     deliver,
     forged,
@@ -172,13 +170,6 @@ def test_a_question_has_its_time(database: Database) -> None:
         with pytest.raises(BadQuery, match="--seconds"):  # without a limit it would never end
             asked(database, f"{endless} SELECT {columns} FROM n", seconds=0.1)
         assert asked(database, "SELECT 1") == [(1,)]
-
-
-def test_the_sum_of_partial_results_keeps_every_digit(finished: Database) -> None:
-    exact = "exact_sum(value)" if finished.engine.dialect.name == "sqlite" else "sum(value::numeric)"
-    [(total,)] = asked(finished, f"SELECT {exact} FROM result")
-    assert int(str(total)) == PLAN.multiplier * 2 * COUNT
-    assert asked(finished, f"SELECT {exact} FROM result WHERE value = 'none'") == [(None,)]
 
 
 # -- views ------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ Examples:
   langford query "SELECT host, count(*) FROM worker_overview GROUP BY host"
 
 Without SELECT, the views are listed.  Partial results and counts are decimal text in every
-format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
+format, since SQL would round them: `langford result` adds them up."""
 )
 @click.argument("sql", required=False, metavar="[SELECT]")
 @ledger_option
