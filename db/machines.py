@@ -53,10 +53,6 @@ class Machine:
         return cls(*(getattr(described, name) for name in MACHINE))
 
     @property
-    def slurm(self) -> str | None:
-        return slurm_name(self.slurm_job, self.slurm_index)
-
-    @property
     def equipment(self) -> dict[str, Any]:
         """What a worker computes with, and its SLURM job, by the names of the fields."""
         return {name: getattr(self, name) for name in EQUIPMENT}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,7 @@ from sqlalchemy import func, select
 
 from db.look.figures.campaign import CampaignFigures, measured
 from db.look.figures.rows import LedgerRows
-from db.machines import Machine
 from db.records import CampaignRecord, EventRecord
-from db.schema.dialects import among
 from db.schema.models import Attempt, Event, Voter, Worker
 from db.states import EventKind, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
@@ -22,25 +20,6 @@ from db.work.computations import IMPORTED
 from langford.methods import PlanKey
 
 MAX_EVENTS = 1_000
-
-
-@dataclass(frozen=True)
-class PastWorker:
-    """A worker that had attempts at the campaign; times are seconds since 1970, None if unknown."""
-
-    worker_id: str  # its UUID
-    machine: Machine
-    kernels: str | None = None
-    started: float | None = None  # when it enrolled, or got its first lease
-    last_seen: float | None = None  # when it made its last request
-    ended: float | None = None  # when it ended
-    ending: str | None = None  # how it ended, a value of db.states.Ending
-    distrusted: float | None = None  # when others found one of its results wrong
-
-    @property
-    def last(self) -> float | None:
-        """When it ended, or made its last request."""
-        return self.last_seen if self.ended is None else self.ended
 
 
 @dataclass(frozen=True)
@@ -59,7 +38,6 @@ class History:
     all_workers: int
     imported_workers: int
     hosts: frozenset[str]  # of all workers
-    workers: tuple[PastWorker, ...]  # those of figures.workers
     # Up to a thousand events except confirmations, oldest first; None: only results are known
     events: tuple[EventRecord, ...] | None
     event_counts: Mapping[str, int]
@@ -92,7 +70,7 @@ def history(transaction: Transaction, campaign: CampaignRecord, where: str, work
 
     ``work``: estimated work of every task, in the method's unit, float64[tasks].
     """
-    rows, ids, hosts = _rows(transaction)
+    rows, hosts = _rows(transaction)
     figures = measured(rows, work)
     counts = transaction.execute(
         select(Event.kind, func.count()).where(Event.campaign_id == CAMPAIGN).group_by(Event.kind)
@@ -105,10 +83,9 @@ def history(transaction: Transaction, campaign: CampaignRecord, where: str, work
         now=rows.now,
         source=where,
         figures=figures,
-        all_workers=len(ids),
+        all_workers=len(rows.places),
         imported_workers=len(rows.imported),
         hosts=frozenset(hosts),
-        workers=tuple(_workers(transaction, [ids[each.worker] for each in figures.workers])),
         events=tuple(EventRecord(*row) for row in transaction.execute(_EVENTS)),
         event_counts={row[0]: row[1] for row in counts},
         conflicts=tuple(waiting.in_conflict(transaction)),
@@ -122,15 +99,10 @@ _EVERYBODY = (
     .where(Worker.id.in_(_TAKEN))
     .order_by(Worker.started, Worker.id)
 )
-_SHOWN = (
-    select(Worker.__table__, Voter.distrusted)
-    .outerjoin(Voter, Voter.id == Worker.voter_id)
-    .where(among(Worker.id, "workers"))
-)
 
 
-def _rows(transaction: Transaction) -> tuple[LedgerRows, list[str], set[str]]:
-    """(the rows of a campaign, the ids of its workers, their hosts)."""
+def _rows(transaction: Transaction) -> tuple[LedgerRows, set[str]]:
+    """(the rows of a campaign, the hosts of its workers)."""
     ids, devices, models = list[str](), list[int | None](), list[str | None]()
     hosts, imported, left_out = set[str](), list[int](), list[str]()
     names: dict[str | None, str | None] = {}  # each kept once: a campaign may have 100,000 workers
@@ -146,12 +118,4 @@ def _rows(transaction: Transaction) -> tuple[LedgerRows, list[str], set[str]]:
         hosts.add(row.host)
     places = {worker: place for place, worker in enumerate(ids)}
     tells_losses = len(imported) < len(ids)
-    return LedgerRows(transaction, places, imported, devices, models, left_out, tells_losses), ids, hosts
-
-
-def _workers(transaction: Transaction, ids: Sequence[str]) -> Iterator[PastWorker]:
-    """In this order."""
-    found = {row.id: row for row in transaction.execute(_SHOWN, workers=ids)}
-    for row in map(found.__getitem__, ids):
-        seen = row.kernels, row.started, row.last_seen, row.ended, row.ending, row.distrusted
-        yield PastWorker(row.id, Machine.of(row), *seen)
+    return LedgerRows(transaction, places, imported, devices, models, left_out, tells_losses), hosts

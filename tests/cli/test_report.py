@@ -131,10 +131,10 @@ class ByHand:
             columns = np.array([task], np.int32), np.array([seconds]), np.array([ended]), none, none > 0
             yield AcceptedResults(*columns, np.array([worker], np.int32))
 
-    def further(self) -> Iterator[tuple[int, int, float]]:
-        for _, worker, _, _, _, outcome, seconds in self.attempts:
-            if outcome is not Outcome.DONE and not math.isnan(seconds):
-                yield worker, 1, seconds
+    @property
+    def further(self) -> tuple[int, float]:
+        seconds = [each[6] for each in self.attempts if each[5] is not Outcome.DONE and not math.isnan(each[6])]
+        return len(seconds), sum(seconds)
 
     def spans(self, parts: int = 1) -> Iterator[Spans]:
         """``parts``: in so many batches."""
@@ -168,7 +168,6 @@ class ByHand:
             all_workers=0,
             imported_workers=0,
             hosts=frozenset(),
-            workers=(),
             events=(),
             event_counts={},
             conflicts=(),
@@ -331,7 +330,7 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     campaign.worker.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
     shown = text_of(gathering.of_campaign(campaign))
     assert f"No count yet: {TASKS - 1} of {TASKS} tasks have no result yet" in shown
-    assert "host-a" in shown
+    assert "1 worker on 2 hosts" in shown
 
 
 def test_a_wrong_count_is_said_first(ledger: Ledger) -> None:
@@ -363,7 +362,7 @@ def test_imported_results_have_no_times(ledger: Ledger) -> None:
     campaign, _ = ledger.take(Export(NAME, KEY, TASKS, results), PLAN, "importer", "host", "2")
     found = gathering.of_campaign(campaign)
     assert (found.figures, found.numbers.elapsed, found.numbers.aborted) == (["task-times"], None, None)
-    assert "they were imported from files" in text_of(found)
+    assert "the files that they come from do not say so" in text_of(found)
 
 
 # -- the paragraph of a paper ----------------------------------------------------------------
@@ -480,10 +479,7 @@ def require_the_times_of_the_export(found: Evidence) -> None:
     assert told.elapsed == pytest.approx(elapsed)
     assert told.occupancy == pytest.approx(9 * TASKS / elapsed)
     assert told.most_devices == 1
-    assert {busy.label: busy.contribution.results for busy in found.workers} == {
-        "node-1 1234_7": (TASKS + 1) // 2,
-        "node-2": TASKS // 2,
-    }
+    assert found.hosts >= {"node-1", "node-2"}
     assert (told.lost, told.aborted, told.repeated) == (None, None, None)
     assert "Not known: only accepted results are recorded." in text_of(found)
     assert any("attempts without a result" in text for text in found.missing)
@@ -495,15 +491,14 @@ def test_an_export_tells_workers_and_times(tmp_path: Path) -> None:
     shown = text_of(found)
     assert "2025-06-15 15:06:40" in shown
     assert "NVIDIA H200" in shown
-    assert "How its workers ended." in shown
-    assert not any("computed" in text for text in found.missing)
+    assert not any("were computed" in text for text in found.missing)
 
 
 def test_an_import_keeps_workers_and_times_for_a_report(ledger: Ledger, tmp_path: Path) -> None:
     campaign, _ = ledger.take(read_export(written(tmp_path, exported())), PLAN, "importer", "host", "2")
     found = gathering.of_campaign(campaign)
     require_the_times_of_the_export(found)
-    assert not any("imported from files" in text for text in found.missing)
+    assert not any("were computed" in text for text in found.missing)
 
 
 def test_an_occupancy_is_that_of_the_tasks_whose_times_are_known(tmp_path: Path) -> None:
@@ -514,7 +509,7 @@ def test_an_occupancy_is_that_of_the_tasks_whose_times_are_known(tmp_path: Path)
     assert found.numbers.effective == 9 * TASKS
     assert found.numbers.occupancy == pytest.approx(9 * known / elapsed)
     assert found.numbers.hourly == pytest.approx(known / elapsed * 3600)
-    assert "when 3 of its tasks were computed, and by which workers" in found.missing
+    assert any(text.startswith("when 3 of its tasks were computed") for text in found.missing)
     assert f"those of the {known} tasks whose times are known" in text_of(found)
 
 

@@ -219,8 +219,6 @@ def test_the_report_says_so(golden: Golden) -> None:
         pytest.approx(2.8235, rel=1e-4),
         "2.82 devices (94.1% of at most 3)",
     )
-    [gpu, cores] = sorted(found.numbers.workers, key=lambda worker: worker.seconds)
-    assert (gpu.seconds, gpu.results, cores.seconds, cores.results) == (1600.0, 4, 3200.0, 2)
 
 
 def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:

@@ -208,8 +208,7 @@ def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
 def results_of_workers(folder: Path) -> list[int]:
     """How many tasks each worker of the campaign has done."""
     with Ledger(str(folder / "langford.db")) as ledger:
-        history = ledger.campaign("soak").reader.history()
-    return [contribution.results for contribution in history.figures.workers]
+        return [worker.done for worker in ledger.campaign("soak").reader.overview().workers]
 
 
 def test_a_time_limit_drains(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:

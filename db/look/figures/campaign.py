@@ -18,9 +18,6 @@ from db.look.figures.durations import Groups, PlottedTimes, PlottedTimesReader, 
 from db.look.figures.occupancy import Occupancy, Spans, computed
 from langford.words import speed
 
-MAX_SHOWN = 24
-"""Of how many workers, those that computed longest, it is kept what they brought."""
-
 
 @dataclass(frozen=True)
 class AcceptedResults:
@@ -65,8 +62,9 @@ class Rows(Protocol):
     def results(self) -> Iterator[AcceptedResults]:
         """By task."""
 
-    def further(self) -> Iterator[tuple[int, int, float]]:
-        """(position of a worker, number of its further results, their computing time)."""
+    @property
+    def further(self) -> tuple[int, float]:
+        """(number of further results, their computing time)."""
 
     def spans(self) -> Iterator[Spans]:
         """By the start of their leases."""
@@ -79,15 +77,6 @@ class SourceFigures:
     text: str  # JSON
     model: str | None  # the device of the worker of the first of them, as its maker calls it; None: unknown
     work: float
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What a worker brought."""
-
-    worker: int  # its position
-    results: int
-    seconds: float  # their computing time
 
 
 @dataclass(frozen=True)
@@ -113,7 +102,6 @@ class CampaignFigures:
     task_times: PlottedTimes | None
     sources: tuple[SourceFigures, ...]
     groups: Groups  # the times of the results of each source
-    workers: tuple[Contribution, ...]  # the MAX_SHOWN with the longest computing time, the longest first
 
     @property
     def began(self) -> float | None:
@@ -158,12 +146,11 @@ class CampaignFigures:
 class _Totals:
     """What is summed up of the results."""
 
-    def __init__(self, work: Times, workers: int) -> None:
+    def __init__(self, work: Times) -> None:
         self._work = work
         self.times, self.of_source = Groups(), Groups()
         self.confirmed, self.timed, self.timed_seconds, self.timed_work = 0, 0, 0.0, 0.0
         self.source_work, self.first = np.zeros(0), np.zeros(0, np.int32)
-        self.results, self.seconds = np.zeros(workers, np.int64), np.zeros(workers)
 
     def add(self, part: AcceptedResults, sources: int) -> None:
         work = self._work[part.task]
@@ -180,18 +167,12 @@ class _Totals:
         if sources > known:
             positions, places = np.unique(part.source, return_index=True)
             self.first = np.concatenate([self.first, part.worker[places[positions >= known]]])
-        own = part.worker >= 0
-        self.results += np.bincount(part.worker[own], minlength=len(self.results))
-        self.seconds += np.bincount(part.worker[own], part.seconds[own], len(self.seconds))
-
-    def of(self, workers: Sequence[int]) -> tuple[Contribution, ...]:
-        return tuple(Contribution(each, int(self.results[each]), float(self.seconds[each])) for each in workers)
 
 
 def measured(rows: Rows, work: Times) -> CampaignFigures:
     """All figures; ``work``: of every task, float64[tasks]."""
     bounds, elapsed, whole = rows.bounds, rows.elapsed, float(work.sum())
-    totals = _Totals(work, len(rows.devices))
+    totals = _Totals(work)
     arrivals = None if elapsed is None else Arrivals(elapsed, whole)
     times = None if bounds is None else PlottedTimesReader(len(work), bounds)
     for part in rows.results() if times is not None else ():
@@ -201,12 +182,7 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
         if arrivals is not None:
             timed = np.isfinite(part.arrived)
             arrivals.add(part.arrived[timed], work[part.task[timed]])
-    repeated, repeated_seconds = 0, 0.0
-    for worker, number, seconds in rows.further():
-        repeated, repeated_seconds = repeated + number, repeated_seconds + seconds
-        totals.results[worker] += number
-        totals.seconds[worker] += seconds
-    longest = np.argsort(-totals.seconds, kind="stable")[:MAX_SHOWN].tolist()
+    repeated, repeated_seconds = rows.further
     last = rows.last_held
     found = None if last is None else computed(rows.spans(), rows.devices, last)
     _, effective, deviation = totals.times.together()
@@ -236,7 +212,6 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
             )
         ),
         groups=totals.of_source,
-        workers=() if found is None else totals.of(longest),
     )
 
 

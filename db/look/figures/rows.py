@@ -33,10 +33,9 @@ _BOUNDS = select(func.count(), func.min(Result.seconds), func.max(Result.seconds
     Result.campaign_id == CAMPAIGN
 )
 _FURTHER = (
-    select(Attempt.worker_id, func.count(), func.sum(Witness.seconds))
+    select(func.count(), func.coalesce(func.sum(Witness.seconds), 0.0))
     .join(Attempt, Attempt.id == Witness.attempt_id)
-    .where(Witness.campaign_id == CAMPAIGN)
-    .group_by(Attempt.worker_id)
+    .where(Witness.campaign_id == CAMPAIGN, ~among(Attempt.worker_id, "left_out"))
 )
 _LAST = select(func.max(Attempt.ended), func.count() - func.count(Attempt.ended), func.count()).where(*_HERE)
 
@@ -113,10 +112,10 @@ class LedgerRows:
                 places,
             )
 
-    def further(self) -> Iterator[tuple[int, int, float]]:
-        for worker, number, seconds in self.transaction.execute(_FURTHER):
-            if worker in self.places:
-                yield self.places[worker], number, seconds
+    @property
+    def further(self) -> tuple[int, float]:
+        number, seconds = self.transaction.execute(_FURTHER, left_out=self.left_out).one()
+        return number, seconds
 
     def spans(self) -> Iterator[Spans]:
         for rows in self.transaction.execute(_SPANS, left_out=self.left_out).partitions():

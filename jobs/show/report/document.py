@@ -41,12 +41,11 @@ class Grid:
     numbers: int = 0  # how many of the last columns are numbers, written to the right
 
 
-def capped(rows: list[list[str]], number: int = 0) -> list[list[str]]:
-    """The first rows of a table, and how many more there are; ``number``: of all, if these are some of them."""
-    number = max(number, len(rows))
-    if number <= MAX_ROWS:
+def capped(rows: list[list[str]]) -> list[list[str]]:
+    """The first rows of a table, and how many more there are."""
+    if len(rows) <= MAX_ROWS:
         return rows
-    rest = [f"and {number - MAX_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
+    rest = [f"and {len(rows) - MAX_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
     return [*rows[:MAX_ROWS], rest]
 
 

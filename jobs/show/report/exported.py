@@ -16,7 +16,7 @@ from db.look.figures.attempts import Elapsed
 from db.look.figures.campaign import AcceptedResults, measured
 from db.look.figures.durations import TimeBounds
 from db.look.figures.occupancy import Spans
-from db.look.history import History, PastWorker
+from db.look.history import History
 from langford.methods import plan_of
 
 
@@ -38,7 +38,6 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         sorted({evaluation.provenance for evaluation in export.results}),
     )
     figures = measured(rows, plan_of(export.key).work)
-    shown = [rows.machines[each.worker] for each in figures.workers]
     history = History(
         name=export.name,
         uuid=None,
@@ -50,7 +49,6 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         all_workers=len(machines),
         imported_workers=len(machines),
         hosts=frozenset(machine.host for machine in machines.values()),
-        workers=tuple(PastWorker(str(number), machines[number], None, *rows.seen(number)) for number in shown),
         events=None,
         event_counts={},
         conflicts=(),
@@ -99,11 +97,6 @@ class ExportedRows:
             for one in self.export.computations.values()
         )
 
-    def seen(self, worker: int) -> tuple[float, float]:
-        """When its first lease began, and when its last result arrived."""
-        its = [one for one in self.export.computations.values() if one.worker == worker]
-        return min(one.granted for one in its), max(one.ended for one in its)
-
     @property
     def last_held(self) -> float | None:
         return None if self.elapsed is None else self.elapsed.arrived
@@ -111,9 +104,10 @@ class ExportedRows:
     def results(self) -> Iterator[AcceptedResults]:
         yield self._results
 
-    def further(self) -> Iterator[tuple[int, int, float]]:
+    @property
+    def further(self) -> tuple[int, float]:
         """Exports hold accepted results only."""
-        return iter(())
+        return 0, 0.0
 
     def spans(self) -> Iterator[Spans]:
         results, computations = self._results, self.export.computations
@@ -130,17 +124,3 @@ class ExportedRows:
             computed=results.seconds[known][order],
             now=self.now,
         )
-
-
-def lacks(history: History) -> list[str]:
-    """What the files of a history do not contain, in words."""
-    missing = []
-    done, timed = history.figures.done, history.figures.timed
-    if not timed:
-        missing.append("when its tasks were computed, and so how many devices computed at once")
-        missing.append("its workers, and how they ended")
-    else:
-        if timed < done:
-            missing.append(f"when {done - timed:,} of its tasks were computed, and by which workers")
-        missing.append("how its workers ended")
-    return [*missing, "attempts without a result, further results and events: exports hold accepted results only"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +12,8 @@ from db import Campaign
 from db.errors import Unreplicated
 from db.files.promise import Promise
 from db.files.reading import STANDARD_INPUT
-from db.look.figures.campaign import CampaignFigures, Contribution
-from db.look.history import History, PastWorker
+from db.look.figures.campaign import CampaignFigures
+from db.look.history import History
 from db.look.overview.records import Eta
 from jobs.show.report import exported
 from jobs.show.report.origins import UNKNOWN, DeviceResults, origins
@@ -26,19 +26,6 @@ from langford.words import instant
 
 MAX_HASHED = 20_000
 """Tasks of a campaign whose export is written to be hashed; with 131,328 the report would take twice as long."""
-
-
-@dataclass(frozen=True)
-class Busy:
-    """A worker with what it contributed."""
-
-    worker: PastWorker
-    contribution: Contribution
-
-    @property
-    def label(self) -> str:
-        machine = self.worker.machine
-        return f"{machine.host} {machine.slurm}" if machine.slurm else machine.host
 
 
 @dataclass(frozen=True)
@@ -76,11 +63,6 @@ class Evidence:
         return origins(self.history)
 
     @property
-    def workers(self) -> tuple[Busy, ...]:
-        """Some with the longest computing time, the longest first."""
-        return tuple(map(Busy, self.history.workers, self.numbers.workers))
-
-    @property
     def figures(self) -> list[str]:
         """Those for which enough is known, in the order of the report."""
         known = {
@@ -101,9 +83,7 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
     ``unconfirmed``: count although the promised share is not replicated; ``others``: may have the same problem.
     """
     history = campaign.reader.history()
-    found = _evidence(
-        history, lambda: campaign.reader.merged(unconfirmed), _lacks(history), campaign.reader.promise()
-    )
+    found = _evidence(history, lambda: campaign.reader.merged(unconfirmed), campaign.reader.promise())
     if found.count is not None:
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
         if history.tasks > MAX_HASHED:
@@ -117,15 +97,17 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
     return replace(found, forecast=_forecast(now.eta), warnings=tuple(warned.text for warned in now.warnings))
 
 
-def _lacks(history: History) -> list[str]:
-    missing = []
+def _lacks(history: History) -> Iterator[str]:
+    """What the source of a report does not know, in words."""
     done, timed = history.figures.done, history.figures.timed
     if timed < done:
         those = f"{done - timed:,} of its tasks" if timed else "its tasks"
-        missing.append(f"when {those} were computed and by which workers: they were imported from files")
-    if history.imported_workers:
-        missing.append("attempts without a result by the workers named in imported files")
-    return missing
+        yield f"when {those} were computed and by which workers: the files that they come from do not say so"
+    if history.imported_workers or history.events is None:
+        yield (
+            "attempts without a result, further results and events of the workers in exported files, which hold "
+            "accepted results only"
+        )
 
 
 def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
@@ -137,7 +119,6 @@ def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
     found = _evidence(
         history,
         lambda: exchange.merged(export, files, unconfirmed),
-        exported.lacks(history),
         export.promise,
     )
     # Standard input has no name: the file has that which the export had at first.
@@ -151,9 +132,7 @@ def _forecast(eta: Eta | None) -> str:
     return f"At the present speed all are done between {instant(eta.earliest)} and {instant(eta.latest)} UTC."
 
 
-def _evidence(
-    history: History, merged: Callable[[], Count], missing: Sequence[str], promise: Promise | None
-) -> Evidence:
+def _evidence(history: History, merged: Callable[[], Count], promise: Promise | None) -> Evidence:
     count, pending, unreplicated = None, "", False
     try:
         count = merged()
@@ -166,7 +145,7 @@ def _evidence(
         pending,
         compared,
         method_hash(history.key.method),
-        tuple(missing),
+        tuple(_lacks(history)),
         promise=promise,
         unreplicated=unreplicated,
     )

@@ -1,16 +1,15 @@
-"""What a report says about who computed: devices, hosts, workers, versions."""
+"""What a report says about who computed: devices and hosts."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
 
-from db.look.history import PastWorker
 from jobs.show.report.document import Block, Grid, Paragraph, capped
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.origins import UNKNOWN, DeviceResults
 from langford.devices import CPU
-from langford.words import duration, instant, number, quantity, several, share, speed
+from langford.words import duration, number, quantity, several, share, speed
 
 
 def summary(evidence: Evidence) -> str:
@@ -30,15 +29,12 @@ def summary(evidence: Evidence) -> str:
 
 
 def blocks(evidence: Evidence) -> Iterator[Block]:
-    if not evidence.origins and not evidence.workers:
+    if not evidence.origins:
         yield Paragraph("Nothing has been computed yet.")
         return
     yield Paragraph(f"{summary(evidence)}.")
-    if evidence.origins:
-        yield _devices(evidence)
-        yield _hosts(evidence)
-    if evidence.workers:
-        yield _workers(evidence)
+    yield _devices(evidence)
+    yield _hosts(evidence)
 
 
 def _devices(evidence: Evidence) -> Grid:
@@ -74,25 +70,3 @@ def _hosts(evidence: Evidence) -> Grid:
             [host, models, f"{tasks:,}", duration(seconds), share(seconds / (evidence.numbers.effective or 1.0))]
         )
     return Grid("Results by host", ["host", "devices", "tasks", "time", "share"], capped(rows), numbers=3)
-
-
-def _workers(evidence: Evidence) -> Grid:
-    rows = [
-        [
-            busy.label,
-            busy.worker.machine.device_model or busy.worker.machine.device_kind,
-            *(UNKNOWN if at is None else instant(at) for at in (busy.worker.started, busy.worker.last)),
-            _ending(busy.worker),
-            f"{busy.contribution.results:,}",
-            duration(busy.contribution.seconds),
-        ]
-        for busy in evidence.workers
-    ]
-    head = ["worker", "device", "since", "last seen", "ended", "results", "time"]
-    return Grid(
-        "Workers, by computing time; times are UTC", head, capped(rows, evidence.history.all_workers), numbers=2
-    )
-
-
-def _ending(worker: PastWorker) -> str:
-    return ", ".join(filter(None, [worker.ending, "distrusted" if worker.distrusted is not None else None]))
