@@ -17,14 +17,12 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Calls, Patience
 from jobs.run.loop import OUT_OF_TIME, Run
 from jobs.run.source import TaskSource
-from jobs.tables.begun import Begun
 from jobs.tables.entries import Entry, Row
 from jobs.tables.forecast import TableForecast
 from jobs.verify.agreement import agreement, recomputing
-from jobs.verify.confirmation import confirming_plan
 from jobs.verify.recomputation import sources
 from langford.errors import CheckFailed, Incomplete
-from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
+from langford.methods import Count, PlanKey, plan_of
 from langford.methods.speed import Speed
 from langford.problem import Problem
 from langford.problem.pattern import Pattern
@@ -72,7 +70,7 @@ class TableCounting:
         self._forecast, self._ledger, self._console = forecast, ledger, console
         self._outbox_of, self._clock, self._choice = outbox_of, clock, forecast.choice
         self._time_limit = inf if time_limit is None else time_limit
-        self._begun = Begun(ledger, forecast.choice)
+        self._choice.look(ledger)
         self._shares = {problem: [*shares] for problem, shares in forecast.shares.items()}
         self._began, self._done = clock.monotonic(), 0.0
 
@@ -177,32 +175,22 @@ class TableCounting:
 
     def _campaign(self, problem: Problem) -> Campaign:
         """One of the ledger, else a new one."""
-        found = self._begun.first(problem)
-        if found:
-            return found.campaign
-        method, device = self._choice.first(problem), self._choice.devices(problem)[0]
-        key = chosen_plan(problem, device, method.name, self._choice.depth(problem, method)).key
-        return self._create(key, key.name)
+        return self._choice.first(problem) or self._create(self._choice.plan(problem))
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
         """One of the ledger, else a new one, by another sum."""
-        found = self._begun.second(problem, first.key)
-        if found:
-            return found.campaign
-        method, devices = self._choice.second(problem, first.key), self._choice.devices(problem)
-        depth = self._choice.depth(problem, method)
-        return self._create(*confirming_plan((), first, method.name, None, depth, devices))
+        found = self._choice.second(problem, first.key)
+        return found or self._create(self._choice.confirming_plan(problem, first.key))
 
-    def _create(self, key: PlanKey, name: str) -> Campaign:
+    def _create(self, key: PlanKey) -> Campaign:
         """Where another plan has the name, a number is added."""
-        find_method(key.method, key.problem).require_kernel(self._choice.devices(key.problem)[0].kind)
-        free, number, work = name, 1, plan_of(key).work.tolist()
+        free, number, work = key.name, 1, plan_of(key).work.tolist()
         while True:
             try:
                 return self._ledger.create_campaign(free, key, work)
             except CampaignMismatch:
                 number += 1
-                free = f"{name}-{number}"
+                free = f"{key.name}-{number}"
 
 
 def _require_agreement(problem: Problem, counted: Counted) -> None:

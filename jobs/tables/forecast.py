@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from math import fsum
 
 from db import Ledger
-from jobs.tables.begun import Begun
 from jobs.tables.entries import Entry
-from jobs.tables.method_choice import MethodChoice
+from jobs.tables.method_choice import MethodChoice, left_of
 from langford.devices import Device
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -43,9 +42,8 @@ class TableForecast:
         self.entries, self.sums = entries, 1 + confirm
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         problems = {problem.pattern: problem for problem in reversed(wanted)}
-        self.choice = MethodChoice(problems.values(), devices)
-        begun = Begun(ledger, self.choice)
-        left = {problem: self._parts_left(problem, begun) for problem in problems.values()}
+        self.choice = MethodChoice(problems.values(), devices, ledger)
+        left = {problem: self._parts_left(problem) for problem in problems.values()}
         seconds = self.choice.seconds([problem for problem, parts in left.items() if any(parts)])
         self.shares = {
             problem: [part * max(MIN_SECONDS, seconds.get(problem, 0.0)) for part in parts]
@@ -62,12 +60,11 @@ class TableForecast:
     def found(self) -> int:
         return sum(not seconds for seconds in self.expected.values())
 
-    def _parts_left(self, problem: Problem, begun: Begun) -> list[float]:
+    def _parts_left(self, problem: Problem) -> list[float]:
         """0 of a sum that the ledger has, 1 of one that has not begun."""
-        first = begun.first(problem)
-        left = [1.0 if first is None else first.left]
+        first = self.choice.first(problem)
+        left = [left_of(first)]
         if self.sums == 2:
-            key = PlanKey(problem, self.choice.first(problem).name, 0) if first is None else first.campaign.key
-            second = begun.second(problem, key)
-            left.append(1.0 if second is None else second.left)
+            key = PlanKey(problem, self.choice.method(problem).name, 0) if first is None else first.key
+            left.append(left_of(self.choice.second(problem, key)))
         return left

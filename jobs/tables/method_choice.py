@@ -1,25 +1,35 @@
-"""Which device and method count each problem of a table, and which second method confirms it."""
+"""What counts each problem of a table, and what confirms it: a campaign of the ledger, or a new plan."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Sequence
 
-from jobs.verify.second_method import second_method
+from db import Campaign, Ledger
+from jobs.verify.confirmation import confirming
+from jobs.verify.second_method import second_method, second_seed
 from langford.devices import CPU, Device
 from langford.errors import BadInput
-from langford.methods import Method, PlanKey, chosen_plan, task_depth
+from langford.methods import Method, PlanKey, chosen_plan
 from langford.methods.speed import expected_seconds
 from langford.problem import Problem
+from langford.problem.pattern import Pattern
 
 
 class MethodChoice:
-    """The devices and methods for the problems of a table."""
+    """The devices, the campaigns and the new plans for the problems of a table.
 
-    def __init__(self, problems: Iterable[Problem], devices: Sequence[Device]) -> None:
+    Problems of one pattern have the same campaigns.
+    """
+
+    def __init__(
+        self, problems: Iterable[Problem], devices: Sequence[Device], ledger: Ledger | None = None
+    ) -> None:
         """
         Args:
             problems: of the table.
             devices: that count at the same time.
+            ledger: see :meth:`look`.
 
         Raises as :func:`langford.methods.chosen_plan`.
         """
@@ -33,6 +43,13 @@ class MethodChoice:
             elif devices[0] != CPU:
                 method = chosen_plan(problem, devices[0]).method
             self._methods[problem] = method
+        self.look(ledger)
+
+    def look(self, ledger: Ledger | None) -> None:
+        """Note the campaigns of a ledger, as they are now; None: there is none."""
+        self._campaigns: dict[Pattern, list[Campaign]] = {}
+        for campaign in [] if ledger is None else ledger.campaigns():
+            self._campaigns.setdefault(campaign.problem.pattern, []).append(campaign)
 
     def seconds(self, problems: Collection[Problem]) -> dict[Problem, float]:
         """Expected seconds of each of some problems, measured now; 0 for a small one."""
@@ -46,37 +63,44 @@ class MethodChoice:
     def devices(self, problem: Problem) -> Sequence[Device]:
         return [CPU] if self.small(problem) else self._devices
 
-    def depth(self, problem: Problem, method: Method) -> int:
-        """The depth at which a problem is counted.
-
-        It is the coarsest for a small problem: a result costs more to keep than it saves.  Raises as
-        :func:`langford.methods.task_depth`.
-
-        Args:
-            problem: of the table.
-            method: which counts it.
-        """
-        if self.small(problem):
-            return method.best_depths(problem)[0]
-        return task_depth(problem, method, self.devices(problem)[0])
-
-    def first(self, problem: Problem) -> Method:
+    def method(self, problem: Problem) -> Method:
+        """The one that counts a problem that has no finished campaign."""
         return self._methods[problem]
 
-    def second(self, problem: Problem, key: PlanKey) -> Method:
-        """The method that counts a problem again, as :func:`jobs.verify.second_method.second_method` chooses.
+    def first(self, problem: Problem) -> Campaign | None:
+        """The oldest finished campaign, else the one by the method of choice of which the least is left."""
+        known = [(left_of(campaign), campaign) for campaign in self._campaigns.get(problem.pattern, [])]
+        usable = [each for each in known if not each[0] or each[1].key.method == self.method(problem).name]
+        return min(usable, key=lambda each: each[0], default=(1.0, None))[1]
 
-        Raises BadInput when there is none.
+    def second(self, problem: Problem, first: PlanKey) -> Campaign | None:
+        """The one that confirms the count of a plan."""
+        return confirming(self._campaigns.get(problem.pattern, []), first, self.devices(problem)[0].kind)
 
-        Args:
-            problem: of the table.
-            key: the plan by which it was counted.
-        """
+    def plan(self, problem: Problem) -> PlanKey:
+        """Of a new campaign; raises as :func:`langford.methods.chosen_plan`."""
+        return self._key(problem, self.method(problem))
+
+    def confirming_plan(self, problem: Problem, first: PlanKey) -> PlanKey:
+        """Of a new campaign that confirms the count of a plan; raises BadInput where there is no other sum."""
         kind = self.devices(problem)[0].kind
-        second = second_method(key, kind)
-        if second is None:
+        method = second_method(first, kind)
+        if method is None:
             raise BadInput(
                 f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "
                 "another --device"
             )
-        return second
+        return self._key(first.problem, method, second_seed(first, method))
+
+    def _key(self, problem: Problem, method: Method, seed: int = 0) -> PlanKey:
+        """A small problem has the coarsest depth: a result costs more to keep than it saves."""
+        depth = method.best_depths(problem)[0] if self.small(problem) else None
+        return chosen_plan(problem, self.devices(problem)[0], method.name, depth, seed or None).key
+
+
+def left_of(campaign: Campaign | None) -> float:
+    """The part of its work that is left; 0 when it is finished, 1 of none."""
+    if campaign is None:
+        return 1.0
+    standing = campaign.reader.standing()
+    return max(sys.float_info.epsilon, 1.0 - standing.share_done) if standing.missing else 0.0

@@ -32,7 +32,7 @@ from jobs.tables.method_choice import MethodChoice
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Device
 from langford.errors import Incomplete
-from langford.methods import Plan, PlanKey, chosen_plan, plan_of
+from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.problem.reference import SEQUENCES
 from langford.problem.sequences import OEIS
@@ -244,7 +244,8 @@ def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: R
 
 def test_a_search_confirms_no_sum_that_takes_long() -> None:
     large = Problem.langford(20)  # a search takes days where a sum takes a minute
-    assert MethodChoice([large], [CPU]).second(large, chosen_plan(large, CPU).key).name == "shifted2"
+    choice = MethodChoice([large], [CPU])
+    assert choice.confirming_plan(large, choice.plan(large)).method == "shifted2"
 
 
 def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path) -> None:
