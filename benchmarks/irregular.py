@@ -4,7 +4,8 @@
     python benchmarks/irregular.py search treefix sizes grids solve cycles states accuracy
     python benchmarks/irregular.py treefix sizes grids scan solve accuracy --device cuda
     python benchmarks/irregular.py search largest --device cuda --figures benchmarks/figures/search-gteps.json
-    python benchmarks/irregular.py --draw docs/search-gteps.svg          the picture of these figures
+    python benchmarks/irregular.py --picture docs/search-gteps.svg       the picture of these figures
+    python benchmarks/irregular.py treefix solve --draw pictures         bars of each of these tables, in a folder
 
 Arrays are where the device wants them before the clock starts, kernels are compiled, times are medians: on a core
 those of the processor, on a GPU those of the clock.  "share" is the bytes that a method must move per second, as a
@@ -26,15 +27,20 @@ ONLY_ON_A_GPU = ("largest", "scan")
 
 
 def main(options: argparse.Namespace, report: Report) -> None:
-    """Print the tables that were asked for, or draw the picture."""
-    if options.draw:
-        figure.draw(options.draw)
+    """Print the tables that were asked for, and draw them, or draw the picture."""
+    if options.picture:
+        figure.draw(options.picture)
         return
+    if options.draw:
+        options.draw.mkdir(exist_ok=True)
     bench = Bench(report, options.device, options.quick)
     report.note(f"copy: {bench.bandwidth / 1e9:.1f} GB/s read and written")
     for name in options.section or [name for name in SECTIONS if name not in ONLY_ON_A_GPU]:
         print(f"\n## {name}\n")
+        before = len(report.tables)
         SECTIONS[name](bench)
+        for number, table in enumerate(report.tables[before:] if options.draw else [], 1):
+            figure.draw_table(table, options.draw / f"{name}-{number}.svg")
     if options.figures:
         kept = json.loads(options.figures.read_text()) if options.figures.exists() else {}
         for name, values in bench.figures.items():
@@ -47,5 +53,6 @@ if __name__ == "__main__":
     add_choice(parser, "section", list(SECTIONS))
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--figures", type=Path, metavar="FILE", help="add what the picture shows to this JSON file")
-    parser.add_argument("--draw", type=Path, metavar="FILE", help="draw the picture of the figures that are kept")
+    parser.add_argument("--draw", type=Path, metavar="FOLDER", help="draw each table into this folder")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the figures that are kept, nothing else")
     run(parser, main)

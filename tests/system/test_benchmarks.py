@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
+from benchmarks import irregular
 from benchmarks.catalogue import BENCHMARKS, FOLDER, Benchmark
 from benchmarks.energy import Meter, of_processor
 from benchmarks.harness import (
@@ -28,6 +29,7 @@ from benchmarks.harness import (
     run,
     timed,
 )
+from benchmarks.irregular_parts.bench import Bench
 from langford.errors import LangfordError
 from langford.kernels.gpu.runtime import NoGpu
 
@@ -153,6 +155,28 @@ def test_a_benchmark_that_ends_early_says_why_in_one_line_and_keeps_its_rows(
     assert ended.value.code == code
     assert capsys.readouterr().err == "sums.py: there is no GPU 0 here\n"
     assert json.loads(file.read_text())["tables"][0]["rows"] == [[1]]
+
+
+def test_each_table_of_the_irregular_problems_is_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+
+    def two(bench: Bench) -> None:
+        for largest in (2.0, 2e9):
+            table = bench.report.table("tree", "vertices", "ms", "share")
+            table.row("star", 4, Figure(largest, "{:.1f}"), "1%")
+            table.row("chain", 8, Figure(0.5, "{:.1f}"), "2%")
+            table.row("all", "", "", "")
+
+    def counts(bench: Bench) -> None:
+        bench.report.table("level", "edges").row(0, 7)
+
+    monkeypatch.setattr(irregular, "SECTIONS", {"two": two, "counts": counts})
+    folder = tmp_path / "drawn"
+    options = argparse.Namespace(section=[], device="cpu", quick=True, figures=None, draw=folder, picture=None)
+    irregular.main(options, Report("irregular", []))
+    drawn = {file.name: file.read_text() for file in folder.iterdir()}
+    assert sorted(drawn) == ["counts-1.svg", "two-1.svg", "two-2.svg"]
+    assert all("<svg" in text for text in drawn.values())
 
 
 # -- python -m benchmarks -------------------------------------------------------------------
