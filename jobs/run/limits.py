@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from jobs.clock import SYSTEM, Clock
-from langford.methods.observed import ObservedSpeed
 from langford.methods.speed import Speed
 from langford.words import duration
 
@@ -29,7 +28,9 @@ class KnownSpeed:
         Args:
             probe: measures the speed before the first task, where nothing is known of it; may return None.
         """
-        self._probe, self._own = probe, ObservedSpeed()
+        self._probe = probe
+        self._work = self._seconds = self._slowest = 0.0
+        self._own: Speed | None = None
         self.recorded: Speed | None = None
         self._forecast: Speed | None = None
 
@@ -40,7 +41,11 @@ class KnownSpeed:
             work: in the plan's unit.
             seconds: of computing on one device.
         """
-        self._own.saw(work, seconds)
+        if work > 0:
+            self._work, self._seconds = self._work + work, self._seconds + seconds
+            self._slowest = max(self._slowest, seconds / work)
+            mean = self._seconds / self._work
+            self._own = Speed(mean, self._slowest / mean if mean else 1.0)
 
     def begin(self, work: float, left: float) -> None:
         """Forecast the first tasks.
@@ -52,7 +57,7 @@ class KnownSpeed:
             work: of one of them, in the plan's unit.
             left: seconds until the end of the run.
         """
-        if self._forecast is not None or self._own.speed is not None:
+        if self._forecast is not None or self._own is not None:
             return
         fits = self.recorded is not None and self.recorded.expected(work) <= left
         known = [self.recorded, None if fits else self._probe()]
@@ -64,8 +69,8 @@ class KnownSpeed:
         Args:
             work: of the task, in the plan's unit.
         """
-        if self._own.speed is not None:
-            return MARGIN * self._own.speed.expected(work)
+        if self._own is not None:
+            return MARGIN * self._own.expected(work)
         return None if self._forecast is None else self._forecast.expected(work)
 
     def longest(self, work: float) -> float | None:
@@ -74,7 +79,7 @@ class KnownSpeed:
         Args:
             work: of the task, in the plan's unit.
         """
-        known = [speed.longest.expected(work) for speed in (self.recorded, self._own.speed) if speed is not None]
+        known = [speed.longest.expected(work) for speed in (self.recorded, self._own) if speed is not None]
         return max(known, default=None)
 
 

@@ -1,4 +1,4 @@
-"""The speed that results show: what their workers claim, without the claims that cannot be true of others."""
+"""What results show of the time of other tasks: without claims of their workers that cannot be true of others."""
 
 from __future__ import annotations
 
@@ -6,31 +6,9 @@ from collections.abc import Iterable
 from math import frexp
 from typing import Any, TypeVar
 
-from langford.methods.speed import Speed
-
 OUTLIER = 10.0
 """A result that claims this multiple of the usual time is no evidence about other tasks."""
 Done = TypeVar("Done", bound=tuple[Any, ...])
-
-
-class ObservedSpeed:
-    """The speed that results show, of one run.
-
-    Attributes:
-        speed: the mean; with its error it is the slowest.  None: there was no result yet.
-    """
-
-    def __init__(self) -> None:
-        self._work = self._seconds = self._slowest = 0.0
-        self.speed: Speed | None = None
-
-    def saw(self, work: float, seconds: float) -> None:
-        if work <= 0:
-            return
-        self._work, self._seconds = self._work + work, self._seconds + seconds
-        self._slowest = max(self._slowest, seconds / work)
-        mean = self._seconds / self._work
-        self.speed = Speed(mean, self._slowest / mean if mean else 1.0)
 
 
 def size_of(work: float) -> int:

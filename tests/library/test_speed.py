@@ -12,7 +12,6 @@ import pytest
 from langford.devices import CPU, Cpu, Cuda, Device
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS, Method, Plan, speed, task_depth
-from langford.methods.observed import ObservedSpeed
 from langford.methods.speed import (
     DRAWN,
     GROWTH_ERROR,
@@ -198,16 +197,6 @@ def test_the_table_is_of_the_right_order(name: str) -> None:
             known = tabled(first, method, "cpu")
             assert known is not None
             assert known.expected(first) < 5.0
-
-
-def test_results_show_the_mean_and_the_slowest() -> None:
-    results = ObservedSpeed()
-    assert results.speed is None
-    for work, seconds in ((50.0, 2.0), (50.0, 5.0), (0.0, 99.0)):
-        results.saw(work, seconds)
-    assert results.speed is not None
-    assert results.speed.expected(100.0) == pytest.approx(7.0)
-    assert results.speed.longest.expected(100.0) == pytest.approx(10.0)
 
 
 def test_a_run_is_told_the_speed_of_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,14 @@ sub-tasks itself, a few at a time, until one is free.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langford.arithmetic.residue import MODULUS
 from langford.devices import Cuda, Host, devices
@@ -22,7 +24,7 @@ from langford.errors import MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, Program, source_of
 from langford.machine.cores import cores
 from langford.methods.backtracking.cpu import BacktrackingOnCpu, MillerOnCpu, RegularOnCpu
-from langford.methods.backtracking.feed import Counted, Feed, Pieces
+from langford.methods.backtracking.feed import Counted, Feed
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
 from langford.result import PartialResult
 
@@ -170,7 +172,8 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
             frees = plan.place(frees, depth)
             depth, nodes = depth + 1, nodes + len(frees)
         feed = Feed(plan.method.name, self.program, self._streams, self.settings.sub_tasks, self._row_words)
-        pieces = Pieces(np.array_split(frees, min(len(frees), SEEDS_PER_CORE * self._cores)) if len(frees) else ())
+        # The threads take its elements in turn: what Python's own iterators do is done by one thread at a time.
+        pieces = enumerate(np.array_split(frees, max(1, min(len(frees), SEEDS_PER_CORE * self._cores))))
         with ThreadPoolExecutor(self._cores) as pool:
             work = [pool.submit(self._work, core, pieces, depth, feed) for core in range(self._cores)]
             counted = [(0, 0, nodes), *(part for future in work for part in future.result()), feed.finish()]
@@ -179,7 +182,9 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         arrangements, residues, visited = (sum(column) for column in zip(*counted, strict=True))
         return plan.partial_result(index, arrangements, residues % MODULUS, visited)
 
-    def _work(self, core: int, pieces: Pieces, depth: int, feed: Feed) -> list[Counted]:
+    def _work(
+        self, core: int, pieces: Iterator[tuple[int, NDArray[np.uint64]]], depth: int, feed: Feed
+    ) -> list[Counted]:
         """The work of one core: place q colours below some masks, and send or evaluate the resulting sub-tasks."""
         settings = self.settings
         computing = settings.computing is None or core < settings.computing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +14,6 @@ EARLY = 8
 """A stream with this part of its sub-tasks starts when the GPU has nothing to do."""
 Counted = tuple[int, int, int]
 """Arrangements, the same mod 2^64 − 1, nodes."""
-
-
-class Pieces:
-    """Numbered pieces of work that threads take in turn."""
-
-    def __init__(self, pieces: Iterable[NDArray[np.uint64]]) -> None:
-        self._pieces = enumerate(pieces)
-        self._lock = threading.Lock()
-
-    def __iter__(self) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        while True:
-            with self._lock:
-                piece = next(self._pieces, None)
-            if piece is None:
-                return
-            yield piece
 
 
 class Feed:
