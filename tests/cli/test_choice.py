@@ -8,7 +8,6 @@ from unittest.mock import Mock
 import pytest
 
 import langford as library
-from langford import methods
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, chosen_plan, fastest_method
@@ -166,16 +165,3 @@ def test_a_named_method_needs_a_kernel_for_the_kind_of_device(monkeypatch: pytes
     monkeypatch.setattr(type(METHODS["godfrey"]), "evaluators", {"cpu": METHODS["godfrey"].evaluators["cpu"]})
     with pytest.raises(MethodDoesNotApply, match="no kernel for cuda"):
         chosen_plan(Problem.langford(8), Cuda(), "godfrey")
-
-
-def test_a_depth_is_chosen_only_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[float | None] = []
-
-    def depth(problem: Problem, method: object, device: Device, seconds: float | None, at_most: None) -> int:
-        asked.append(seconds)
-        return 4
-
-    monkeypatch.setattr(methods, "task_depth", depth)
-    plan = chosen_plan(Problem.langford(8), CPU, "polyphase", task_seconds=20.0)
-    assert asked == []
-    assert (plan.key.depth, plan.plan.depth, asked) == (4, 4, [20.0])

@@ -60,10 +60,6 @@ def test_a_proof_speaks_of_no_more_wrong_tasks_than_there_are() -> None:
     assert Coverage(1, 101, 101, 0.01, 1).proof.endswith(f", {several}")
 
 
-def test_only_what_is_certain_has_the_probability_1() -> None:
-    assert "probability 0.999" in Coverage(9_999, 10_000, 10_000, 0.9, 7).proof
-
-
 def test_results_of_other_kernels_are_counted() -> None:
     result = PartialResult(0, 0, 0, 0)
     here = f'{{"kernels": "{method_hash("godfrey")}", "device": "cpu"}}'

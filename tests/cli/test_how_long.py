@@ -25,8 +25,7 @@ from langford.methods import METHODS, PlanKey, plan_of
 from langford.methods.speed import tabled
 from langford.problem import Problem
 from langford.words import YEAR_SECONDS, duration, long_duration, several
-from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, new_campaign, true_deliveries
-from tests.support.databases import fresh_database
+from tests.support.campaigns import HOUR, NAME, PLAN, TASKS, new_campaign, true_deliveries
 from tests.support.forecasts import expect, of_a_core, taking
 
 MINUTES = 50 * 60.0
@@ -62,11 +61,6 @@ def test_a_task_that_outlasts_the_time_limit_is_not_started(monkeypatch: pytest.
         assert done.exit_code == 3
 
 
-def test_a_short_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_a_core(monkeypatch, 2.0)
-    assert "about" not in call("run", "langford", "8", "--time-limit", "0").stderr
-
-
 def test_a_campaign_that_is_resumed_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 2 * MINUTES)
     said = [call("run", "langford", "8", "--time-limit", "0").stderr for _ in range(2)]
@@ -84,13 +78,6 @@ def test_a_time_that_no_cluster_has_names_what_is_possible(monkeypatch: pytest.M
     assert not re.search(r"\d(,\d{3}){2}", refused), "digits that no one can grasp"
 
 
-def test_a_time_of_some_core_years_names_other_machines(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_a_core(monkeypatch, 100.0 * YEAR_SECONDS)
-    refused = str(call("count", "32", "--workers", "2").exception)
-    assert "about 50 years on 2 idle cores (100 core years)" in refused
-    assert SHARED in refused
-
-
 def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds_of_one = taking(lambda problem, method: 100.0)["langford.methods.speed:measured"]
     monkeypatch.setattr("langford.methods.speed.measured", seconds_of_one)
@@ -104,14 +91,6 @@ def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest
     assert [seconds(n, "miller") for n in (16, 20)] == pytest.approx([0.0, 50.0])
     words = advice(Problem.langford(31), 3 * MINUTES, gpus)
     assert words == "more GPUs (`langford create`, then `langford serve`) make it shorter"
-
-
-def test_a_campaign_for_others_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_a_core(monkeypatch, MINUTES * cores())
-    assert (
-        f"L(2,12) by polyphase: about 50 min on {several(cores(), 'idle core')}"
-        in call("create", "langford", "12").stderr
-    )
 
 
 def test_ranks_that_resume_a_campaign_ask_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,18 +109,6 @@ def test_ranks_say_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"langford.cli.cluster.mpi.{name}", Mock(return_value=value))
     said = call("mpi", "--static", "langford", "12")
     assert "L(2,12) by polyphase: about 50 min on 4 idle cores\n" in said.stderr, said.output
-
-
-def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = fresh_database("postgres", tmp_path)
-    with Ledger(address, create=True) as ledger:
-        campaign = new_campaign(ledger)
-        campaign.worker.deliver(true_deliveries(campaign.worker.lease("a", 1, HOUR)))
-        left = 1 - campaign.reader.standing().work["done"] / campaign.work
-    of_a_core(monkeypatch, 8 * MINUTES / left)
-    jobs = ["--max-queued", "4", "--cpus", "2", "--time", "20:00", "--dry-run", "--ledger", address]
-    said = call("slurm", "keep", NAME, *jobs)
-    assert f"{TASKS - 1} tasks left of {KEY}: about 50 min on 8 idle cores\n" in said.stderr, said.output
 
 
 def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,13 +174,6 @@ def test_a_dry_run_fails_where_the_run_would(address: str, reason: str) -> None:
     assert str(dry.exception) == str(real.exception)
 
 
-def test_a_dry_run_leaves_an_empty_database_empty() -> None:
-    Path("empty.db").touch()
-    said = call("run", "langford", "7", "--ledger", "empty.db", "--dry-run")
-    assert "results in empty.db (would be created)" in said.stdout, said.output
-    assert [(file.name, file.stat().st_size) for file in Path().iterdir()] == [("empty.db", 0)]
-
-
 def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger("langford.db", create=True) as ledger:
         campaign = new_campaign(ledger)
@@ -256,14 +216,6 @@ def test_a_table_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch)
 )
 def test_many_years_are_words(years: float, words: str) -> None:
     assert long_duration(years * YEAR_SECONDS) == words
-
-
-@pytest.mark.exhaustive
-def test_a_search_far_beyond_the_benchmarks_has_a_range() -> None:
-    shown = call("run", "26", "copies", "3", "--dry-run").output
-    [time] = [line for line in shown.splitlines() if line.startswith("  time ")]
-    assert re.search(r"\d+ (d|days|years) to \d+ years on ", time)
-    assert "about" not in time
 
 
 def test_a_new_campaign_with_a_time_limit_has_tasks_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:

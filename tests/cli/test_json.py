@@ -15,14 +15,11 @@ from click.testing import CliRunner
 from db.errors import Unreplicated
 from db.states import Outcome
 from db.store.revision import SCHEMA
-from jobs.doctor import examine
 from jobs.run.loop import RunReport
 from langford.cli.campaigns.running import conclude
 from langford.cli.main import cli
-from langford.devices import cores
 from langford.errors import MachineFailed
 from langford.ledger import Campaign, Ledger
-from langford.provenance import kernel_hash
 from slurm import job_name
 from tests.support.campaigns import COUNT, HOUR, KEY, NAME, PLAN, TASKS, finish, new_campaign, true_deliveries
 from tests.support.command_line import Run
@@ -238,11 +235,3 @@ def test_a_run_that_fails_prints_a_document_too(
     assert isinstance(done.exception, MachineFailed)
     document = json.loads(done.stdout)
     assert (document["count"], document["tasks_done"], document["reason"]) == (None, 0, "no memory is left")
-
-
-def test_doctor_names_the_processor_its_cores_and_the_kernels() -> None:
-    findings = {finding.part: finding.detail for finding in examine()}
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    assert findings["processor"].startswith(f"{model}, {cores()} cores; polyphase counts")
-    assert findings["kernels"].startswith(kernel_hash())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -43,11 +42,3 @@ def test_doctor_reports_a_command_that_hangs(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(doctor.subprocess, "run", hang)
     slurm = doctor.examine_slurm()
     assert (slurm.state, "/bin/sbatch does not answer" in slurm.detail) == ("broken", True)
-
-
-def test_a_campaign_is_found_again_without_its_depth(langford: Run, tmp_path: Path) -> None:
-    assert langford("run", "langford", "11", "--depth", "6").returncode == 0
-    again = langford("run", "langford", "11", "--task-time", "1000")
-    assert again.returncode == 0
-    campaigns = json.loads(langford("status", "--json").stdout)
-    assert [each["campaign"] for each in campaigns] == ["langford-11-polyphase-6"]

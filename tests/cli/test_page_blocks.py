@@ -181,22 +181,3 @@ def test_what_is_installed_exists() -> None:
 
 
 # -- what they stand for ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("output", "printed", "matches"),
-    [
-        ("a\nb\n", "a\nb\n", True),
-        ("a\n...\n", "a\n", True),
-        ("a\n...\n", "a\nb\nc\n", True),
-        ("a\n...\n", "b\n", False),
-        ("a … c\n", "a bb c\n", True),
-        ("a … c\n", "a bb d\n", False),
-        ("a\n", "a\nb\n", False),
-        ("", "a\n", False),
-        ("a.c\n", "abc\n", False),
-    ],
-)
-def test_what_dots_stand_for(output: str, printed: str, matches: bool) -> None:
-    [step] = Block("console", f"$ true\n{output}", "").steps
-    assert step.matches(printed) == matches

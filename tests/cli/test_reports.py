@@ -202,11 +202,6 @@ def test_unknown_tables_get_the_list(folder: Path, langford: Run) -> None:
     assert all(view in done.stderr for view in ("task_overview", "disagreements"))
 
 
-def test_one_field_per_line(folder: Path) -> None:
-    shown = call("query", "SELECT * FROM task_overview LIMIT 1", "--format", "expanded").stdout.splitlines()
-    assert [line.split()[0] for line in shown] == list(VIEWS[0].columns)
-
-
 def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
     tasks = ("query", "SELECT * FROM task_overview ORDER BY task")
     rows = json.loads(call(*tasks, "--json").stdout)

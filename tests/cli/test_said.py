@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,11 +20,9 @@ from jobs.pools.pool import Finished
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.cli.main import cli
-from langford.cli.output import display
-from langford.cli.output.answer import Answer, brief
+from langford.cli.output.answer import Answer
 from langford.devices import CPU
-from langford.machine.process import Compiling
-from langford.methods import METHODS, Count, PlanKey, merge, plan_of
+from langford.methods import METHODS, Count, PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.enrolling import enrol
 from tests.support.pages import ROOT
@@ -51,16 +48,6 @@ def test_what_is_written_is_named(folder: Path) -> None:
     assert said("draw", "--cubes", "3,1,2,1,3,2", "--out", "three.svg").startswith("three.svg: 3,1,2,1,3,2\n")
     assert said("token", "twelve", "--out", "secret").startswith("secret: a token for twelve, role worker")
     assert (folder / "secret").read_text().strip() not in said("token", "twelve", "--list")
-
-
-def test_a_compilation_is_not_said_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    spoken, compiles = threading.Event(), [True, True, False]
-    monkeypatch.setattr(display, "SLOW_SECONDS", 0.01)
-    monkeypatch.setattr(display, "say", lambda message: spoken.set())
-    monkeypatch.setattr(Compiling, "runs", property(lambda self: compiles.pop(0)))
-    with display.said_when_slow("still searching"):
-        assert spoken.wait(60)
-    assert compiles == []
 
 
 def test_an_estimate_names_the_value_that_is_known() -> None:
@@ -145,14 +132,3 @@ def test_an_answer_has_one_unit_and_its_speed_is_the_quotient(
     assert found is not None
     number, time, speed = (float(text.replace(",", "")) for text in found.groups())
     assert number / time == pytest.approx(speed * 1e6, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("method", "problem"),
-    [("polyphase", Problem.langford(7)), ("necklace", Problem.named("starter", 6)),
-     ("necklace", Problem.named("cyclic-skolem", 5))],
-)  # fmt: skip
-def test_each_check_of_a_count_has_few_words(method: str, problem: Problem) -> None:
-    plan = METHODS[method].plan(problem, METHODS[method].depths(problem)[0])
-    count = merge(plan, map(plan.evaluate, plan.tasks))
-    assert all(len(brief(check)) <= len("rotations and reflections") for check in count.checks)

@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import pty
-import re
 import signal
 import struct
 import subprocess
@@ -21,10 +20,7 @@ import pytest
 from db.look.overview.records import Overview
 from db.messages import converted
 from db.states import Role
-from tests.support.campaigns import new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
-from tests.support.databases import new_ledger
-from tests.support.enrolling import enrol
 from tests.support.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.joins import join_file
 from tests.support.preloaded import Command, Preparation, preloaded
@@ -191,17 +187,3 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     assert f"{NAME}: L(2,19) by polyphase at depth 16" in after  # what was seen last stays
     assert "; continue with `langford run`" in after
     assert "Traceback" not in text
-
-
-def test_a_table_of_eighty_columns(langford: Run, tmp_path: Path) -> None:
-    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
-        campaign = new_campaign(ledger)
-        for number in range(3):
-            enrol(ledger, f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")
-            campaign.worker.lease(f"worker-{number}", 2, 600)
-    for width in ("80", "50"):
-        shown = langford("status", variables={"COLUMNS": width})
-        rows = [line for line in shown.stdout.splitlines() if line.startswith("worker-")]
-        assert len(rows) == 3
-        assert all(re.search(r" gpu-partition-node-012\d\.cluster ", row) for row in rows)
-        assert all(len(row) <= int(width) for row in rows)

@@ -25,11 +25,6 @@ def of_hosts(*hosts: str) -> Overview:
     return replace(OVERVIEW, workers=workers, workers_by_state={})
 
 
-def test_the_columns_of_a_table_stand_below_each_other() -> None:
-    lines = table([Column("name", ["a", "three"]), Column("n", ["1", "22"], True)], None)
-    assert lines == ["name    n", "a       1", "three  22"]
-
-
 def test_wide_letters_take_two_places() -> None:
     lines = table([Column("name", ["節点", "ab"]), Column("n", ["1", "2"])], None)
     assert [cell_len(line) for line in lines] == [7, 7, 7]

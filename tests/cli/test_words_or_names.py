@@ -180,21 +180,6 @@ def test_options_of_a_new_campaign_are_for_a_problem(ledger: Path, tmp_path: Pat
     assert meant in done.stdout, done
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
-        ("langford-11-polyphase-6 --task-time 1", "*no campaign 'langford-11-polyphase-6'*"),
-        ("mine --task-time 1", "*mine is resumed as it was created: leave the options of a new one out*"),
-    ],
-)
-def test_no_option_of_a_new_campaign_is_for_a_name(
-    ledger: Path, tmp_path: Path, words: str, meant: str, command: str
-) -> None:
-    shutil.copy(ledger, tmp_path)
-    assert fnmatchcase(answer(command, words, tmp_path), meant)
-
-
 @pytest.mark.parametrize(
     "command",
     [

@@ -19,7 +19,6 @@ from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu
 from tests.irregular.references import euler_tour, list_rank
-from tests.irregular.test_trees import require_bounds
 from tests.library.programs import needs
 from tests.support.cases import exhaustive
 
@@ -151,27 +150,6 @@ def test_trees(xp: Any, number: int) -> None:
         for method in ("levels", "compression", "preorder", "euler")
     ]
     assert all(product == pytest.approx(products[0], rel=1e-9) for product in products)
-
-
-@pytest.mark.parametrize("number", range(len(TREES)))
-def test_sums_of_floats_stay_within_the_bounds_of_the_docstring(xp: Any, number: int) -> None:
-    require_bounds(TREES[number], xp.asarray, host)
-
-
-@pytest.mark.parametrize("number", range(len(TREES)))
-def test_matrices(xp: Any, number: int) -> None:
-    parent, random = TREES[number], np.random.default_rng(2)
-    n = len(parent)
-    above = np.where(parent < 0, np.arange(n), parent)
-    edge, b = random.normal(size=n), random.normal(size=n)
-    diagonal = 1 + np.abs(edge) + np.bincount(above, np.abs(edge), n)
-    dense = np.diag(diagonal)
-    others = np.flatnonzero(above != np.arange(n))
-    dense[others, above[others]] = dense[above[others], others] = edge[others]
-    matrix = irregular.TreeMatrix(*map(xp.asarray, (parent, diagonal, edge)))
-    for method in ("compression", "levels"):
-        x = matrix.solve(xp.asarray(b), method)  # type: ignore[arg-type]
-        assert host(x) == pytest.approx(np.linalg.solve(dense, b), rel=1e-9, abs=1e-12)
 
 
 def test_bad_input_is_refused_there_too(xp: Any) -> None:

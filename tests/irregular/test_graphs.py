@@ -23,7 +23,7 @@ from langford.irregular.arrays import offset_type
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graphs.graph500 import RULES
 from langford.irregular.graphs.kronecker import edges_of
-from langford.irregular.graphs.partition import BlockGrid, PartitionedGraph
+from langford.irregular.graphs.partition import PartitionedGraph
 from langford.irregular.memory import present_bytes
 from langford.irregular.rows import cuts, heads_of, sorted_rows
 from langford.problem import Problem
@@ -81,22 +81,6 @@ def test_simple_rows_begin_with_the_vertices_of_many_edges() -> None:
         assert (np.diff(graph.degrees[row]) <= 0).all()
 
 
-def test_kronecker_has_the_probabilities_of_graph500() -> None:
-    scale, edgefactor = 12, 64
-    sources, targets = kronecker(scale, edgefactor, seed=7)
-    assert (sources.dtype, len(sources)) == (np.int32, edgefactor << scale)
-    degrees = np.sort(np.bincount(sources, minlength=1 << scale))[::-1]
-    # The first vertex is left by an edge that goes up at every level: (a + b)^scale of all.
-    assert degrees[0] / len(sources) == pytest.approx(0.76**scale, rel=0.03)
-    # Of the next ones, all but one level go up.
-    assert degrees[1 : 1 + scale].mean() / len(sources) == pytest.approx(0.76 ** (scale - 1) * 0.24, rel=0.05)
-    # Scrambled: the busiest vertices lie anywhere.
-    busiest = np.argsort(np.bincount(sources))[-50:]
-    assert 0.3 < busiest.mean() / (1 << scale) < 0.7
-    both = np.bincount(targets, minlength=1 << scale).argmax()
-    assert both == np.bincount(sources, minlength=1 << scale).argmax(), "sources and targets are scrambled alike"
-
-
 def test_kronecker_depends_on_the_seed_and_the_number_of_the_edge_alone() -> None:
     whole = kronecker(9, 4, seed=3)
     parts = [edges_of(np, 9, 3, first, 256) for first in range(0, 2048, 256)]
@@ -145,27 +129,6 @@ def test_a_change_of_direction_looks_at_fewer_edges() -> None:
     assert inspected["auto"] < inspected["up"]
     reached = bfs(graph, root).parent >= 0
     assert inspected["down"] == graph.degrees[reached].sum()
-
-
-def test_a_long_path_with_a_hub_changes_direction_several_times() -> None:
-    # Two crowds of leaves, each below the end of a path: narrow, wide, narrow, wide.
-    path = np.arange(2000)
-    crowd = np.arange(2000, 12_000)
-    sources = np.concatenate([path[:-1], np.full(10_000, 300)]).astype(np.int32)
-    targets = np.concatenate([path[1:], crowd]).astype(np.int32)
-    more = np.repeat(crowd, 20).astype(np.int32)
-    graph = Graph.from_edges(
-        12_000,
-        np.concatenate([sources, more]),
-        np.concatenate([targets, np.random.default_rng(1).integers(2000, 12_000, len(more)).astype(np.int32)]),
-        symmetric=True,
-    )
-    found = bfs(graph, 0)
-    assert found.depth.tolist() == depths_of_scipy(graph, 0)
-    assert len(found.levels) == 2000
-    ways = [level.direction for level in found.levels]
-    assert ways[0] == ways[-1] == "down"
-    assert "up" in ways
 
 
 PATH = (np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4]))
@@ -445,14 +408,3 @@ def test_the_protocol_needs_no_more_memory_than_it_asks_for(
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert max(asked) / 4 < peak < max(asked)
-
-
-def test_every_vertex_has_one_owner() -> None:
-    for size in range(1, 13):
-        grid = BlockGrid.of(1000, size)
-        assert grid.rows * grid.columns == size
-        assert grid.chunk * size >= 1000
-        assert grid.rows <= grid.columns
-        every = np.arange(grid.chunk * size)
-        owners = grid.owner_of_edge(every, every)
-        assert np.bincount(owners, minlength=size).sum() == len(every)

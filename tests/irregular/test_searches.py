@@ -17,7 +17,7 @@ from langford.irregular.trees.search_tree import search_sizes, walk_spread
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS
 from langford.methods.backtracking.estimation import estimate
-from langford.methods.backtracking.kernels.backtrack import count_starts, feasible, random_walks
+from langford.methods.backtracking.kernels.backtrack import count_starts, feasible
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 from langford.problem.reference import published
@@ -200,15 +200,3 @@ def test_problems_without_arrangements_and_bad_depths() -> None:
         search_states(Problem.langford(70))
     with pytest.raises(MethodDoesNotApply, match="a circle"):
         search_states(Problem.named("starter", 7))
-
-
-def test_walks_of_the_kernel_have_the_probabilities_assumed() -> None:
-    problem = Problem.langford(7)
-    order = SearchOrder.of(problem)
-    states, walks = search_states(problem), 60_000
-    spread = walk_spread(states)
-    ends, _ = random_walks(
-        order.roots(problem), np.array(order.differences[1:], np.int64), 2, order.shapes(problem),
-        spread.switch - 1, walks, np.uint64(5),
-    )  # fmt: skip
-    assert ends.mean() * order.weight == pytest.approx(states.arrangements, rel=0.03)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from langford.arithmetic.residue import residue
 from langford.errors import CheckFailed
@@ -22,7 +21,7 @@ from langford.problem.congruences import Congruence, mirror_congruence, unit_con
 from langford.result import PartialResult
 from tests.library.test_necklace import CYCLIC_SKOLEM, STARTERS
 from tests.support.brute_force import arrangements
-from tests.support.problems import CIRCLES, SMALL_SETS
+from tests.support.problems import SMALL_SETS
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,11 +51,6 @@ def test_all_circles_of_up_to_eleven_places_have_all_kinds_of_congruences() -> N
     assert all(any(each.modulus > 1 for each in kinds) for kinds in found.values())
     every = set[Congruence]().union(*found.values())
     assert {Congruence(*each) for each in ((2, 0), (2, 1), (4, 0), (4, 1), (20, 0), (3, 0), (5, 0))} <= every
-
-
-@given(CIRCLES)
-def test_circles_of_up_to_sixteen_places(problem: Problem) -> None:
-    holds(problem)
 
 
 @given(SMALL_SETS)
@@ -157,15 +151,3 @@ def test_a_search_on_a_circle_with_holes_is_checked_too() -> None:
     assert f"count is {mirror.words}" in merge(plan, results).checks[-2]
     with pytest.raises(CheckFailed, match=f"should be {mirror.words}"):
         merge(plan, raised(plan, results, 1))
-
-
-@st.composite
-def orders(draw: st.DrawFn) -> tuple[int, int]:
-    modulus = draw(st.integers(1, 99))
-    return modulus, draw(st.integers(0, modulus - 1))
-
-
-@given(orders(), st.integers(0, 10**30))
-def test_a_congruence_holds_for_one_number_in_as_many(order: tuple[int, int], number: int) -> None:
-    congruence = Congruence(*order)
-    assert sum(congruence.holds(number + step) for step in range(congruence.modulus)) == 1

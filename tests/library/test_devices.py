@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import pickle
 from pathlib import Path
 
@@ -50,22 +49,6 @@ def test_host_and_processor_are_two_devices_with_one_name() -> None:
     assert HOST != CPU
     assert (str(HOST), HOST.kind, HOST.model) == (str(CPU), CPU.kind, CPU.model)
     assert (CPU.described, HOST.described) == ("cpu", "host-compiled kernel")
-
-
-def test_no_other_module_compares_the_names_of_kinds() -> None:
-    compared = [
-        f"{file.relative_to(ROOT)}:{node.lineno}"
-        for package in ("langford", "db", "jobs", "slurm")
-        for file in sorted((ROOT / package).rglob("*.py"))
-        for text in [file.read_text()]
-        if any(kind in text for kind in VERIFYING)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Compare)
-        and any(
-            isinstance(part, ast.Constant) and part.value in VERIFYING for part in (node.left, *node.comparators)
-        )
-    ]
-    assert not compared
 
 
 def test_one_gpu_of_several(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from jobs.verify.exchange import RESULTS
 from jobs.verify.signatures import SIGNATURE
 from jobs.verify.statement import FORM as STATEMENT
 from langford.cli.farm.create import TOKEN
-from langford.machine.durable import replace_file, unfinished_beside
+from langford.machine.durable import replace_file
 from langford.machine.outputs import READY, NotReplaceable, OutputForm, remove_output, require_replaceable
 
 CONTENT = b"all of it\n" * 10_000
@@ -171,30 +171,6 @@ os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
 replace_file(Path(sys.argv[1]), b"half", OutputForm("half", b"half"))
 """
 """A process that is killed while it writes a file."""
-
-
-def test_a_thread_whose_number_no_process_has_keeps_its_file(tmp_path: Path) -> None:
-    """Only Linux answers for the number of a thread as for that of a process."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        pass
-    file = tmp_path / "file"
-    theirs = [unfinished_beside(file).with_suffix(f".{thread}") for thread in (ended.pid, 10**9, 10**18)]
-    for each in theirs:
-        each.touch()
-    replace_file(file, CONTENT, FORM)
-    assert sorted(tmp_path.iterdir()) == sorted([file, *theirs])
-
-
-def test_a_leftover_that_cannot_be_deleted_hides_no_other(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        pass
-    file, start = tmp_path / "file", f".file.{gethostname()}.{ended.pid}."
-    folder = tmp_path / f"{start}0"
-    folder.mkdir()
-    for thread in range(1, 20):
-        (tmp_path / f"{start}{thread}").touch()
-    replace_file(file, CONTENT, FORM)
-    assert {*tmp_path.iterdir()} == {file, folder}
 
 
 def test_threads_may_replace_one_file_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from langford import drawing
 from langford.cli.explore.draw import draw
-from langford.errors import BadInput, BadProblem, BadSeed, LangfordError, TooExpensive
+from langford.errors import BadInput, BadSeed, LangfordError, TooExpensive
 from langford.methods.backtracking import explicit
 from langford.methods.backtracking.estimation import estimate
 from langford.problem import Problem
@@ -35,25 +35,12 @@ def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [(3, 1, 2, 1, 3), (3, 1, 2, 1, 3, 3), (2, 3, 1, 2, 3, 1), (3, 1, 2, 1, 3, 0), (4, 1, 2, 1, 4, 2)]
-)
-def test_wrong_arrangements_are_told(wrong: tuple[int, ...]) -> None:
-    with pytest.raises(BadProblem):
-        labelled(Problem.langford(3), wrong)
-
-
-@pytest.mark.parametrize(
     "problem", [Problem.langford(28), Problem.named("hooked-skolem", 18), Problem.langford(9, 3)], ids=str
 )
 def test_what_is_drawn_is_valid_and_reproducible(problem: Problem) -> None:
     first, *others = (explicit.find(problem, seed) for seed in range(4))
     assert labelled(problem, first) == first == explicit.find(problem, 0)
     assert {first} != {first, *others}
-
-
-def test_nothing_to_draw() -> None:
-    with pytest.raises(TooExpensive, match="no arrangement to draw"):
-        explicit.find(Problem.langford(5))
 
 
 @settings(max_examples=25)
@@ -116,8 +103,8 @@ def test_what_cannot_be_written_is_said_before_the_search(
     [
         Problem.langford(12),
         Problem.langford(17, 3),
-        *(Problem.named("starter", n) for n in (10, 13)),
-        *(Problem.named("cyclic-skolem", n) for n in (9, 12)),
+        Problem.named("starter", 10),
+        Problem.named("cyclic-skolem", 9),
     ],
     ids=str,
 )
@@ -159,12 +146,6 @@ def test_estimates_are_reproducible_and_zero_where_none_exists() -> None:
     for empty in (Problem.langford(1), Problem.langford(2), Problem.langford(9)):
         assert estimate(empty, 1000).value == 0
     assert estimate(Problem.skolem(1), 100).value == 1
-
-
-@pytest.mark.parametrize("problem", [Problem.langford(12), Problem.skolem(28), Problem.langford(9, 3)])
-def test_some_arrangement_is_one(problem: Problem) -> None:
-    found = explicit.find(problem)
-    assert labelled(problem, found) == found
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(5), Problem.from_differences([2, 4, 5], 8, [3, 6])])

@@ -14,13 +14,11 @@ from db.identity import Identity
 from jobs.pools.evaluation import InProcessPool
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
-from jobs.verify.second_method import advised
 from langford.counting import count_tasks
 from langford.devices import CPU
 from langford.errors import BadProblem, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
-from langford.methods.speeds import Speeds
 from langford.problem import Problem
 from langford.problem.variants import VARIANTS, Variant
 from slurm import QueueKeeper
@@ -88,17 +86,6 @@ def test_a_method_of_ones_own_completes_a_campaign(inclusion: Inclusion, tmp_pat
 def test_a_method_without_a_kernel_for_gpus_says_so(inclusion: Inclusion) -> None:
     with pytest.raises(MethodDoesNotApply, match="inclusion has no kernel for cuda, only for cpu: choose another"):
         langford.count(4, method="inclusion", device="cuda:0")
-
-
-def test_a_method_without_times_confirms_where_no_other_can(
-    inclusion: Inclusion, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its times are those of pairs, and it counts triples too."""
-    monkeypatch.setattr(Inclusion, "speeds", Speeds(pairs=inclusion.speeds.others))
-    triples = Problem.langford(3, copies=3)
-    assert advised(PlanKey(triples, "miller", 1)) == "--method regular"
-    monkeypatch.delitem(METHODS, "regular")
-    assert advised(PlanKey(triples, "miller", 1)) == "--method inclusion"
 
 
 def test_a_method_that_only_this_process_knows_is_refused_where_others_count(

@@ -167,15 +167,3 @@ def test_gaps_are_taken_out_of_a_mask(gaps: tuple[int, ...]) -> None:
         kept = [mask >> bit & 1 for bit in range(63) if bit not in gaps]
         filled = mask & ~sum(1 << gap for gap in gaps)
         assert int(without_gaps(filled, np.array(gaps, np.int64))) == sum(bit << k for k, bit in enumerate(kept))
-
-
-@pytest.mark.parametrize(
-    "problem",
-    [Problem.langford(3), Problem.langford(4), Problem.skolem(5), Problem.named("hooked-skolem", 6)],
-    ids=str,
-)
-def test_a_whole_polyphase_sum_has_at_most_one_zero_bit_more_than_promised(problem: Problem) -> None:
-    plan = METHODS["polyphase"].plan(problem, 0)
-    [value] = [plan.evaluate(index).value for index in plan.tasks]
-    promised = plan.expectation(0).zero_bits
-    assert promised <= (value & -value).bit_length() - 1 <= promised + 1

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import langford
-from langford.arithmetic.limbs import DIGIT_BITS
 from langford.methods import METHODS
 from langford.methods.polyphase.components import IMAGES
 from langford.result import PartialResult
@@ -20,11 +18,9 @@ NAMES = (
     "godfrey_figure",
     "polyphase_figure",
     "search_figure",
-    "carry_figure",
-    "levels_figure",
     "method_figures",
 )
-grids, godfrey_figure, polyphase_figure, search_figure, carry_figure, levels_figure, method_figures = (
+grids, godfrey_figure, polyphase_figure, search_figure, method_figures = (
     pytest.importorskip(f"docs.scripts.{name}", reason="needs matplotlib") for name in NAMES
 )
 PROBLEM = grids.PROBLEM
@@ -69,23 +65,6 @@ def test_the_pairs_are_those_of_the_polyphase_sum() -> None:
     assert sum(pair.images * pair.weight for pair in visited) == result.value
     assert sum(IMAGES for pair in visited if pair.evens) == result.evaluated
     assert sum(pair.weight for pair in visited) == 2 ** len(PROBLEM.filled)
-
-
-def test_the_rows_of_limbs_are_the_sums_of_the_terms() -> None:
-    steps = carry_figure.rows()
-    assert [value for _, _, value in steps] == [
-        *itertools.accumulate((0, *carry_figure.TERMS)),
-        sum(carry_figure.TERMS),
-    ]
-    *_, (_, before, _), (_, spread, _) = steps
-    assert before.max() >= 2**DIGIT_BITS > spread.max() >= spread.min() >= 0
-
-
-def test_the_numbers_of_the_levels_are_those_of_the_search() -> None:
-    tasks, sub_tasks = levels_figure.numbers()
-    plan = langford.plan(levels_figure.N, "miller", levels_figure.P)
-    assert len(plan.tasks) == tasks
-    assert sub_tasks > tasks
 
 
 @pytest.fixture(scope="module")

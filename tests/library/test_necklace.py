@@ -13,7 +13,6 @@ from langford.methods.necklace.limits import MAX_HOLES
 from langford.methods.necklace.plan import NecklacePlan, rotations
 from langford.problem import Problem
 from langford.result import PartialResult
-from tests.support.brute_force import arrangements
 
 _FROM_1 = (
     1, 1, 3, 9, 25, 133, 631, 3857, 25905, 188181, 1515283, 13376125, 128102625, 1317606101, 14534145947,
@@ -96,10 +95,6 @@ def test_refuses_other_rows() -> None:
             find_method(method, starter(8))
 
 
-def full_circle(places: int) -> Problem:
-    return starter(places // 2) if places % 2 else cyclic_skolem(places // 2)
-
-
 def exactly(plan: NecklacePlan, index: int) -> PartialResult:
     """What a task adds, word by word."""
     start, free = int(plan.prefixes[index]), int(plan.free[index])
@@ -107,14 +102,6 @@ def exactly(plan: NecklacePlan, index: int) -> PartialResult:
     terms = [rotations(plan.problem.places, word) * plan.term(word) for word in words]
     value = sum(terms)
     return PartialResult(index, value, residue(value), len(terms) - terms.count(0))
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(("places", "seed"), [(63, 3), (64, 0)])
-def test_the_widest_words_of_the_longest_circles(places: int, seed: int) -> None:
-    plan = plan_of(full_circle(places), 2, seed)
-    for index in (1, 2, 3):
-        assert plan.evaluate(index) == exactly(plan, index)
 
 
 @st.composite
@@ -127,28 +114,8 @@ def circles_with_holes(draw: st.DrawFn, places: st.SearchStrategy[int]) -> Probl
     return Problem.from_differences(differences, m, [1] if loose >= 0 else [], circle=True, holes=max(0, loose))
 
 
-@given(circles_with_holes(st.integers(4, 11)), st.integers(0, 2))
-def test_all_holes_are_counted_at_once(problem: Problem, seed: int) -> None:
-    plan = plan_of(problem, 2, seed)
-    assert merge(plan, map(plan.evaluate, plan.tasks)).arrangements == arrangements(problem)
-
-
 @settings(max_examples=25)
 @given(circles_with_holes(st.integers(58, 64)), st.integers(0, 3), st.integers(1, 3))
 def test_the_widest_words_of_circles_with_holes(problem: Problem, seed: int, index: int) -> None:
     plan = plan_of(problem, 2, seed)
     assert plan.evaluate(index) == exactly(plan, index)
-
-
-@given(
-    st.one_of(st.builds(full_circle, st.integers(5, 64)), circles_with_holes(st.integers(5, 64))),
-    st.integers(0, 3),
-    st.data(),
-)
-def test_no_word_adds_more_than_the_bound(problem: Problem, seed: int, data: st.DataObject) -> None:
-    """Few signs of −1: then most factors are e_d or next to it.  Also with every second sign changed."""
-    places, plan = problem.places, plan_of(problem, 2, seed)
-    word = sum(1 << place for place in data.draw(st.sets(st.integers(0, places - 1), max_size=4)))
-    alternating = (2 << places) // 3 & (1 << places) - 1
-    for each in (word, word ^ alternating):
-        assert places * abs(plan.term(each)) <= plan.term_bound

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langford
-from langford.arithmetic.residue import residue, trailing_zeros
+from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, CheckFailed, Incomplete, MethodDoesNotApply, TaskIndexOutOfRange
 from langford.methods import METHODS, fastest_method, find_method, merge
-from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
 from langford.problem.reference import published
 from langford.result import PartialResult
@@ -83,20 +82,6 @@ def test_a_consistent_forgery_fails_the_zero_bits(method: str, data: st.DataObje
         expectation.check(PartialResult(index, value, residue(value), 1))
 
 
-def test_godfreys_partial_sums_end_in_the_zero_bits_of_their_points() -> None:
-    """One for each sign that runs freely, and those of the prefixes for which the task stands."""
-    plan = PLANS["godfrey"]
-    assert isinstance(plan, GodfreyPlan)
-    for index in plan.tasks:
-        points = plan.weight(index) << len(plan.inner_places)
-        assert plan.expectation(index).zero_bits == trailing_zeros(points)
-
-
-def test_arrangements_without_mirror_images_may_be_odd() -> None:
-    for problem in (Problem.named("hooked-langford", 5), Problem.langford(9, 3)):
-        assert METHODS["miller"].plan(problem, 1).expectation(0).zero_bits == 0
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_the_checks_of_a_count_say_how_many_zero_bits_all_sums_have(method: str) -> None:
     promised = [PLANS[method].expectation(index).zero_bits for index in PLANS[method].tasks]
@@ -106,11 +91,6 @@ def test_the_checks_of_a_count_say_how_many_zero_bits_all_sums_have(method: str)
         if any(promised)
         else "no zero bits to check: this sum forces none"
     )
-
-
-def test_a_search_without_zero_bits_does_not_speak_of_them() -> None:
-    plan = METHODS["miller"].plan(Problem.named("hooked-langford", 6), 1)
-    assert not any("zero bits" in check for check in merge(plan, map(plan.evaluate, plan.tasks)).checks)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -84,12 +84,6 @@ def test_a_speed_is_that_of_a_card_that_nobody_else_uses() -> None:
     assert found.expected(problem) == pytest.approx(2 * pace * whole_work(problem, POLYPHASE))
 
 
-def test_a_long_task_is_timed_once() -> None:
-    times = iter([20.0] * DRAWN)
-    problem = Problem.langford(19)
-    assert measured(problem, POLYPHASE, timed(lambda plan, index: next(times))).expected(problem) >= 20.0
-
-
 @pytest.mark.parametrize("kind", [Cpu, Card])
 @pytest.mark.parametrize("n", [20, 24, 28])
 def test_a_task_that_is_unlike_the_others_is_no_measure(n: int, kind: type[Cpu]) -> None:
@@ -149,15 +143,6 @@ def test_a_search_on_a_card_is_measured_at_small_problems(monkeypatch: pytest.Mo
     assert growth is not None
     assert found.expected(larger) / found.expected(large) == pytest.approx(growth**4)
     assert found.expected(large) > 3600.0
-
-
-def test_a_search_grows_by_colours_not_by_the_order() -> None:
-    # A near-Skolem problem has one colour less than its order.
-    large, start = Problem.named("near-skolem", 24, missing=24), MILLER.speeds.forecast(2)
-    found = measured(large, MILLER, timed(lambda plan, index: float(plan.work[index])))
-    probe = large.resized(start.probe)
-    assert start.growth is not None
-    assert found.expected(large) == pytest.approx(whole_work(probe, MILLER) * start.growth ** (large.n - probe.n))
 
 
 def test_the_task_that_shows_the_speed_of_a_core_is_no_small_one() -> None:

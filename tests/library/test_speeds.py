@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from msgspec import ValidationError, toml
+from msgspec import toml
 
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, fastest_method
@@ -80,26 +80,6 @@ def test_figures_are_read() -> None:
         speeds.forecast(3)
     with pytest.raises(BadSpeeds, match=r"no table \[new\]: add one"):
         speeds_of("new")
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "message"),
-    [
-        ("[new.pairs]", "[new.pears]", "unknown field `pears`"),
-        ("probe = 10", "prob = 10", r"unknown field `prob` - at `\$.*pairs`"),
-        ("probe = 10\n", "", r"missing required field `probe` - at `\$.*pairs`"),
-        ("probe = 10", "probe = '10'", r"Expected `int`, got `str` - at `\$.*pairs.probe`"),
-        ("instant = 9", "instant = -9", r"`int` >= 1 - at `\$.*pairs.instant`"),
-        ("cuda = 20", "cuda = 0", r"`int` >= 1 - at `\$.*fastest_from"),
-        (', "a core"]', "]", "length 2"),
-        (', "a core"]', ', ""]', "length >= 1"),
-        ("[new.pairs]", "others = 3\n[new.pairs]", r"Expected `object . null`, got `int` - at `\$.*others"),
-    ],
-)
-def test_what_is_wrong_in_the_file_is_named(right: str, wrong: str, message: str) -> None:
-    assert right in GOOD
-    with pytest.raises(ValidationError, match=message):
-        read(GOOD.replace(right, wrong))
 
 
 def read(text: str) -> Speeds:

@@ -12,12 +12,11 @@ import pytest
 from jobs.console import SILENT
 from jobs.tuning import gpu, session
 from jobs.tuning.experiment import Experiment, Stopwatch, Trial, until_slow
-from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
+from jobs.tuning.gpu import Bench, search_on_gpu
 from langford.devices import HOST
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import SearchSettings
-from langford.methods.godfrey.cuda import GodfreyLaunch
 from langford.problem import Problem
 from tests.library.programs import host_program
 from tests.support.command_line import ENVIRONMENT, Run
@@ -47,20 +46,6 @@ def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> N
             assert getattr(bench.settings, setting) == value
     schedule = experiments[names.index("schedule")].trials
     assert {trial.settings["persistent"] for trial in schedule} == {True, False}
-
-
-@pytest.mark.exhaustive
-def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = {"GODFREY_THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4,), "GODFREY_SHARES": (0.0, 0.5, 1.0)}
-    for name, values in few.items():
-        monkeypatch.setattr(gpu, name, values)
-    bench = GodfreyBench(Problem.langford(7), host_program(), 2, GodfreyLaunch(), Stopwatch(1))
-    grid, share = godfrey_on_gpu(bench)
-    assert bench.launch.threads == 32
-    assert bench.launch.blocks == grid.best.settings["blocks"]
-    first, some, last = (trial.x for trial in share.trials)
-    assert (first, last) == (0, 1)
-    assert first < some < last
 
 
 @pytest.mark.exhaustive
@@ -133,9 +118,3 @@ def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert all(trial["seconds"] > 0 for curve in each["curves"] for trial in curve["trials"])
         figure = tmp_path / "figures" / f"miller-cpu-{each['name']}.svg"
         assert figure.read_text().startswith("<?xml")
-
-
-@pytest.mark.exhaustive
-def test_the_table(langford: Run) -> None:
-    table = langford("tune", "regular", "6", "--repeat", "1")
-    assert "(fastest)" in table.stdout, table.stderr

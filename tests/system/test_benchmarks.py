@@ -75,13 +75,6 @@ def test_joules_are_those_of_all_packages_also_when_a_counter_begins_again(tmp_p
     assert (str(energy.figure), energy.heading) == ("2.5", "joules (package, package)")
 
 
-def test_where_no_counter_can_be_read_nothing_is_printed(tmp_path: Path) -> None:
-    (tmp_path / "intel-rapl:0" / "energy_uj").mkdir(parents=True)
-    with Meter(of_processor(tmp_path)) as energy:
-        pass
-    assert (energy.figure, energy.heading) == ("", "joules (no counter)")
-
-
 def test_pairs_are_measured_in_turn_and_compared_one_by_one() -> None:
     order = []
 

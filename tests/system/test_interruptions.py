@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -17,7 +16,6 @@ import pytest
 
 from db import Ledger
 from jobs.run.limits import KnownSpeed
-from langford.cli.start import main
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
@@ -319,8 +317,3 @@ def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path, module: str) -> 
             )  # fmt: skip
         assert (done.returncode, done.stdout) == (130, "")
     assert (tmp_path / "errors").read_text().strip() in ("", "langford: stopped by SIGINT")
-
-
-def test_an_installation_starts_where_the_tests_do() -> None:
-    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts == {"langford": f"{main.__module__}:{main.__name__}"}

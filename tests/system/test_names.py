@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("langford", "db", "jobs", "slurm")
 SEVERAL = {
@@ -16,6 +18,7 @@ SEVERAL = {
 """The nouns that several floors have, each as it sees them."""
 
 
+@pytest.mark.exhaustive
 def test_no_two_classes_have_the_same_name() -> None:
     modules = defaultdict[str, list[str]](list)
     for package in PACKAGES:

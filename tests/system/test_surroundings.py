@@ -90,12 +90,6 @@ def test_a_reader_that_has_enough_is_no_failure(tmp_path: Path, arguments: str) 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", ["--help", "--version"])
-def test_help_that_nobody_reads_is_no_failure(tmp_path: Path, arguments: str) -> None:
-    done = shell(tmp_path, f"{{ sleep 1; $langford {arguments}; echo ended with $? >&2; }} | true")
-    assert done.stderr.splitlines() == ["ended with 0"]
-
-
 def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path) -> None:
     assert langford("run", "langford", "7", "--name", "seven").returncode == 0
     for arguments in (
