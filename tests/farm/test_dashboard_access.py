@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -189,13 +189,24 @@ def copied(answer: httpx.Response) -> dict[str, str]:
     return {"cookie": answer.headers["set-cookie"].split(";")[0]}
 
 
-def test_a_copied_cookie_opens_nothing_after_log_out(watcher: Watcher) -> None:
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        (lambda watcher: watcher.client.post("/-/log-out"), 401),
+        (lambda watcher: watcher.log_in(watcher.tokens[1]), 401),
+        (lambda watcher: watcher.campaigns[0].operator.revoke(watcher.tokens[0]), 403),
+    ],
+    ids=["log out", "another log in", "a revoked token"],
+)
+def test_a_copied_cookie_opens_nothing_after(
+    watcher: Watcher, end: Callable[[Watcher], object], status: int
+) -> None:
     answer = watcher.log_in(watcher.tokens[0])
     assert watcher.tokens[0] not in answer.headers["set-cookie"]
     with closing(watcher.another()) as thief:
         assert thief.get("/campaigns", headers=copied(answer)).status_code == 200
-        watcher.client.post("/-/log-out")
-        assert thief.get("/campaigns", headers=copied(answer)).status_code == 401
+        end(watcher)
+        assert thief.get("/campaigns", headers=copied(answer)).status_code == status
         assert shows_form(thief.get(f"/{NAME}/", headers=copied(answer)))
 
 
@@ -204,13 +215,6 @@ def test_a_restart_of_the_server_ends_sessions(watcher: Watcher) -> None:
     with closing(Client(server.application(watcher.ledger, [NAME]))) as restarted:
         assert restarted.get("/campaigns", headers=copied(answer)).status_code == 401
         assert restarted.post("/-/log-in", data={"token": watcher.tokens[0]}).status_code == 303
-
-
-def test_a_log_in_ends_the_session_before(watcher: Watcher) -> None:
-    answer = watcher.log_in(watcher.tokens[0])
-    watcher.log_in(watcher.tokens[1])
-    with closing(watcher.another()) as thief:
-        assert thief.get("/campaigns", headers=copied(answer)).status_code == 401
 
 
 def test_a_session_ends_after_twelve_hours(tmp_path: Path) -> None:
@@ -223,15 +227,6 @@ def test_a_session_ends_after_twelve_hours(tmp_path: Path) -> None:
             clock.move(1)
             assert thief.get("/campaigns", headers=shown).status_code == 401
     assert SESSION_SECONDS == 12 * 3_600
-
-
-def test_a_revoked_token_ends_its_sessions(watcher: Watcher) -> None:
-    answer = watcher.log_in(watcher.tokens[0])
-    with closing(watcher.another()) as thief:
-        assert thief.get("/campaigns", headers=copied(answer)).status_code == 200
-        watcher.campaigns[0].operator.revoke(watcher.tokens[0])
-        assert thief.get("/campaigns", headers=copied(answer)).status_code == 403
-        assert shows_form(thief.get("/", headers=copied(answer)))
 
 
 def test_sessions_are_few_and_the_oldest_end() -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from pathlib import Path
@@ -21,7 +20,7 @@ from tests.support.campaigns import HOUR, new_campaign, task_records
 from tests.support.command_line import Run, planted
 from tests.support.databases import new_ledger
 from tests.support.enrolling import enrol
-from tests.support.farm import HURRY, Farm, Proxy
+from tests.support.farm import Farm, Proxy
 
 
 @pytest.mark.exhaustive
@@ -98,37 +97,6 @@ def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
     assert "(SIGTERM: the server does not answer)" in errors
     farm.campaign.operator.take_back("its worker has left")
     farm.finish(farm.work())
-
-
-SICK = 3
-"""The task at which the device is lost."""
-LOSES = """
-import os, sys
-if "--multiprocessing-fork" in sys.orig_argv:
-    from langford.devices import Device
-    from langford.methods.godfrey.cpu import GodfreyOnCpu
-    evaluate = GodfreyOnCpu.evaluate
-    def sick(self, index):
-        if index == {sick} and not os.path.exists({hurry!r}):
-            Device.is_lost = property(lambda device: True)
-            1 / 0
-        return evaluate(self, index)
-    GodfreyOnCpu.evaluate = sick
-"""
-
-
-@pytest.mark.exhaustive
-def test_a_run_sets_a_deadly_task_aside(langford: Run, tmp_path: Path) -> None:
-    command = ["run", "langford", "12", "--method", "godfrey", "--depth", "6", "--workers", "2", "--name", "ill"]
-    done = langford(*command, variables=planted(tmp_path / "planted", LOSES.format(sick=SICK, hurry=HURRY)))
-    assert done.returncode == 1, done.stderr
-    said = "cpu is lost to this process (ZeroDivisionError: division by zero): a new one may use it"
-    assert done.stderr.count(f"{said}; its tasks go back to the queue") == 3
-    assert f"task {SICK} has ended too many worker processes" in done.stderr
-    [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)
-    assert (task["index"], task["failures"]) == (SICK, 0)
-    assert langford("retry", "ill").stdout == "1 task of ill returned to the queue\n"
-    assert langford(*command).stdout.startswith("L(2,12) = 108,144\n")
 
 
 def test_an_operator_takes_leases_back(langford: Run, tmp_path: Path) -> None:

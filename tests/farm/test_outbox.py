@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -143,33 +142,6 @@ def test_the_living_are_left_alone_and_the_dead_are_adopted(machine: Machine) ->
     assert not machine.quarantined()
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda content: content + b" " * 100_000,
-        lambda content: content.replace(b"langford-7", b"langford-8"),
-        lambda content: content.replace(b'"polyphase"', b'"godfrey"'),
-        lambda content: content.replace(b'"index": 0', b'"index": 100000'),
-        lambda content: content.replace(b'"index": 0', b'"index": "0"'),
-        lambda content: json.dumps(document(delivery(Credential(7, "n"), TRUE[0]))).encode(),
-    ],
-)
-def test_a_file_that_is_something_else_goes_to_the_quarantine(
-    machine: Machine, spoil: Callable[[bytes], bytes]
-) -> None:
-    outbox = machine.outbox()
-    wanted = delivery(Credential(8, "n"), TRUE[1])
-    outbox.put(delivery(Credential(7, "n"), TRUE[0]))
-    [file] = outbox.folder.iterdir()
-    content = file.read_bytes()
-    assert spoil(content) != content
-    file.write_bytes(spoil(content))
-    outbox.put(wanted)
-    for _ in range(2):
-        assert outbox.waiting() == [wanted]
-    assert len(machine.quarantined()) == len(machine.said) == 1
-
-
 def test_a_quarantine_takes_a_file_even_without_room_for_the_reason(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,18 +167,6 @@ def test_a_file_that_is_gone_leaves_no_reason(machine: Machine) -> None:
     Quarantine(machine.root, machine.console).take(machine.root / "7.result.json", "it is wrong")
     assert not list((machine.root / "quarantine").iterdir())
     assert not machine.said
-
-
-def test_what_the_server_refuses_is_put_aside(machine: Machine) -> None:
-    outbox = machine.outbox()
-    refused = delivery(Credential(7, "n"), TRUE[0])
-    outbox.put(refused)
-    outbox.refuse(refused, "no such attempt")
-    assert outbox.waiting() == []
-    [reason] = machine.quarantined()
-    assert "no such attempt" in reason
-    [remark] = machine.said
-    assert "no such attempt" in remark
 
 
 def test_results_in_the_folder_of_no_worker_go_to_the_quarantine(machine: Machine) -> None:

@@ -82,7 +82,7 @@ def test_a_server_says_what_happens_and_each_request(ledger: Ledger, tmp_path: P
     lines = [line for line in TIME.sub("", log).splitlines() if not answered.match(line)]
     assert lines[0] == f"listening on {server.url} for farmed (0 of {tasks} tasks done)"
     assert lines[1] == "start workers with: langford work farmed.join"
-    assert lines[2] == f"farmed: 0.0% of the work, 0/{tasks} tasks, 0 workers"
+    assert lines[2] == f"farmed: 0.0% of the work, 0/{tasks} tasks, 0 workers, new"
     named = re.search(r"this is worker (\w{8}) with 1 process", said)
     assert named is not None
     assert sum(line.startswith(f"farmed: joined: {named[1]} on ") for line in lines) == 1

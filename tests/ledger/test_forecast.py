@@ -237,8 +237,6 @@ MAX_DEVICES = {
 """The complete campaigns of 64 tasks or more that had their GPUs to themselves, and the largest farms, of 16
 devices at most, in which each gets 32 tasks.  Where each gets fewer, the first results are those of the shortest
 tasks: on 32 devices L(2,27) by ``polyphase`` is 25% too short at 5% of the work."""
-WITHOUT_TIMES = {"langford-27-polyphase-16", "langford-28-polyphase-16"}
-"""Their exports do not say when a task was computed."""
 CAMPAIGNS |= {
     f"{name} on {most}": (partial(recorded, name), [replace(GPU, devices=most)])
     for name, most in MAX_DEVICES.items()
@@ -282,17 +280,6 @@ def test_the_time_left_is_right_and_falls(name: str) -> None:
     assert shown > 0.85 * LOOKS
     # Nine times out of ten is said, and is 97% of all looks together; the worst campaign has 78%.
     assert spanned > 0.75 * shown
-
-
-@pytest.mark.parametrize("name", sorted(MAX_DEVICES.keys() - WITHOUT_TIMES))
-def test_a_replay_by_two_devices_takes_as_long_as_the_campaign_did(name: str) -> None:
-    """But for the time in which nothing was computed, between two runs."""
-    computations = read_export(RECORDED / f"{name}.jsonl.gz").computations.values()
-    elapsed, until = 0.0, 0.0
-    for granted, ended in sorted((computation.granted, computation.ended) for computation in computations):
-        elapsed += max(0.0, ended - max(granted, until))
-        until = max(ended, until)
-    assert course(*recorded(name), [replace(GPU, devices=2)]).end == pytest.approx(elapsed, rel=0.03)
 
 
 def test_a_worker_that_names_any_number_of_devices_costs_no_memory() -> None:

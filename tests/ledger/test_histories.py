@@ -1,4 +1,4 @@
-"""Random histories of the life of tasks: see tests.support.histories; those of a server are in its room."""
+"""Random histories of the life of tasks: see tests.support.histories."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.disks import mounted
 from tests.support.preloaded import ALONE as IN_PROCESS
 from tests.support.preloaded import preloaded
-from tests.system.resting import ALONE, ANSWER, CAMPAIGN, started, tasks_done, wait_for_results
+from tests.system.resting import ANSWER, CAMPAIGN
 
 
 def refused(langford: Run, *arguments: str) -> str:
@@ -212,27 +212,6 @@ def test_a_limit_on_the_size_of_files_loses_nothing(langford: Run) -> None:
     assert stopped.returncode == 2, stopped.stderr
     assert "what was committed is safe; check the free space, the quota, the limit on the size" in stopped.stderr
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
-
-
-@pytest.mark.exhaustive
-def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Path) -> None:
-    file, elsewhere = tmp_path / "langford.db", tmp_path / "elsewhere.db"
-    with started(CAMPAIGN, tmp_path, prepare=ALONE) as process:
-        kept = wait_for_results(tmp_path, process, 10)
-        file.rename(elsewhere)
-        # Not even while the run notices it does a new ledger take its place, and the commits that wait for it.
-        other = langford("run", "langford", "7")
-        _, errors = process.communicate(timeout=30)
-    assert process.returncode == 2, errors
-    assert "langford.db was moved, deleted or replaced while it was in use" in errors
-    assert "Traceback" not in errors
-    assert other.returncode == 2, other.stdout
-    assert "langford.db-wal holds its last commits: move it back" in other.stderr
-    assert not file.exists()
-    elsewhere.rename(file)
-    assert tasks_done(tmp_path) >= kept
-    done = langford("run", "soak")
-    assert done.stdout.startswith(ANSWER), done.stderr
 
 
 @pytest.mark.parametrize("replaced", [False, True])

@@ -1,13 +1,11 @@
-"""Runs and queue keepers on a real Postgres whose connections break and hang."""
+"""Runs on a real Postgres whose connections break and hang."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -22,12 +20,10 @@ from db.errors import ConnectionLost, LedgerBusy
 from db.schema.models import Result
 from db.states import TaskState
 from db.store import silence
-from slurm.keeper import QueueKeeper
 from tests.support.campaigns import NAME, new_campaign
-from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.command_line import ENVIRONMENT
 from tests.support.databases import new_address, postgres
 from tests.support.ports import free_port
-from tests.support.preloaded import preloaded
 from tests.support.servers import QUICK, Server
 from tests.system import resting
 
@@ -145,86 +141,29 @@ def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("how", ["hangs", "refuses"])
-def test_a_run_hears_sigterm_while_its_ledger_is_away(
-    wire: Wire, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+def test_a_run_hears_sigterm_while_its_ledger_hangs(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it has computed meanwhile is not lost: the next run delivers it."""
     box = tmp_path / "box"
     monkeypatch.setitem(ENVIRONMENT, "LANGFORD_OUTBOX", str(box))
     with resting.started([*RUN, "--ledger", wire.address], tmp_path) as process:
         wait_for(wire.database, process, 3)
-        if how == "hangs":
-            wire.dropped = True
-            wait_until(wire.holds.is_set, process)
-        else:
-            wire.refusing = True
-            wire.cut()
-            wait_until(lambda: bool(list(box.rglob("*.result.json"))), process)
+        wire.dropped = True
+        wait_until(wire.holds.is_set, process)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)  # a ledger that is away is asked again for minutes
     assert process.returncode == 128 + signal.SIGTERM
-    assert ("the ledger does not answer" if how == "hangs" else "cannot use the ledger") in errors
+    assert "the ledger does not answer" in errors
     assert "Traceback" not in errors
     assert re.search(r"\d results? (is|are) kept in", errors)
-    wire.dropped = wire.refusing = False
+    wire.dropped = False
     kept = {int(file.name.partition(".")[0]) for file in box.rglob("*.result.json")}
     assert kept
     with resting.started([*RUN, "--ledger", wire.address], tmp_path, prepare=resting.ALONE) as process:
         wait_until(lambda: not list(box.rglob("*.result.json")), process)
     with Ledger(wire.database) as ledger, ledger.database.reading() as connection:
         assert kept <= {*connection.scalars(select(Result.attempt_id))}
-
-
-SLURM = {
-    "squeue": "",
-    "scontrol": "echo MaxArraySize = 1001",
-    "sbatch": "cat > /dev/null; echo 7",
-    "scancel": "",
-}
-
-
-@pytest.fixture
-def programs(tmp_path: Path) -> str:
-    """A search path with commands of SLURM that do nothing."""
-    folder = tmp_path / "programs"
-    folder.mkdir()
-    for name, body in SLURM.items():
-        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
-        (folder / name).chmod(0o755)
-    return f"{folder}{os.pathsep}{os.environ['PATH']}"
-
-
-def look_often() -> None:
-    """Have the keeper that this process becomes look at its queue twice a second."""
-    QueueKeeper.__init__.__defaults__ = 0.5, *(QueueKeeper.__init__.__defaults__ or ())[1:]
-
-
-@pytest.mark.exhaustive
-def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, langford: Run, programs: str) -> None:
-    assert langford("create", "langford", "16", "--depth", "8", "--ledger", wire.database).returncode == 0
-    keep = ["slurm", "keep", "langford-16-polyphase-8", "--time", "20:00", "--max-queued", "2"]
-    soon = ("tests.ledger.test_lost_connections:look_often", {})
-    environment = {**ENVIRONMENT, "PATH": programs}
-    keep += ["--ledger", wire.address]
-    process = preloaded().start(keep, tmp_path, environment, subprocess.PIPE, subprocess.PIPE, prepare=soon)
-    try:
-        assert process.stderr is not None
-        assert "submitted as job 7" in process.stderr.readline()
-        wire.refusing = True
-        wire.cut()
-        lines = iter(process.stderr.readline, "")
-        assert any("cannot use the ledger" in line and "asking again" in line for line in lines)
-        wire.refusing = False
-        assert any("submitted as job 7" in line for line in lines)
-        wire.dropped = True
-        wait_until(wire.holds.is_set, process)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)  # the query would never be answered
-    finally:
-        process.kill()
-    assert process.returncode == 128 + signal.SIGTERM
-    wire.dropped = False
 
 
 def test_connections_notice_that_the_network_is_gone(wire: Wire) -> None:

@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 from msgspec import structs
 from sqlalchemy import select, update
 
-from db import Campaign, Credential, Export, Lease
+from db import Credential, Export, Lease
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.files.promise import lot
 from db.schema import models
@@ -119,13 +119,6 @@ class Histories(RuleBasedStateMachine):
         self.workers: dict[Machine, str] = {}
         self.all_workers: list[str] = []
 
-    def connected(self, campaign: Campaign) -> Any:
-        """What the workers talk to."""
-        return campaign
-
-    def disconnect(self) -> None:
-        """The workers talk to nobody any more."""
-
     def start(self, machine: Machine) -> None:
         """A fresh worker of a machine."""
         worker = str(uuid.uuid4())
@@ -151,7 +144,7 @@ class Histories(RuleBasedStateMachine):
             # The same lots are drawn when a history is repeated.
             connection.execute(update(models.Campaign).values(secret=secret))
         self.secret = secret
-        self.campaign = self.connected(self.ledger.campaign(NAME))
+        self.campaign = self.ledger.campaign(NAME)
         self.campaign.operator.raise_share(share)
         for number in range(HONEST):
             self.machine(f"honest-{number}")
@@ -392,7 +385,6 @@ class Histories(RuleBasedStateMachine):
         assert self.merged() is None
         self.verdict(range(TASKS))
         assert self.merged() == TRUE
-        self.disconnect()
         self.ledger.close()
         self.folder.cleanup()
         self.unlimited.stop()
