@@ -18,6 +18,7 @@ from langford.machine.folders import takes_no_file
 from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
+FULL = {errno.ENOSPC, errno.EDQUOT}
 ABSENT = re.compile(r"No module named '([\w.]+)'")
 VARIABLES = {"MPLBACKEND": "valid value for backend", "TZ": "offset must be a timedelta strictly between"}
 """Variables of other programs that make them fail, with what they say then."""
@@ -60,7 +61,8 @@ def _code_of_refusal(error: OSError) -> int:
     if error.filename is not None:
         lack = takes_no_file(Path(error.filename).parent) if error.errno == errno.ENOSPC else None
         reason = lack or error.strerror
-        say(f"langford: {error.filename}: {reason}; choose another file or folder, or free some space")
+        room = ", or free some space" if error.errno in FULL else ""
+        say(f"langford: {error.filename}: {reason}; choose another file or folder{room}")
         return ExitCode.BAD_INPUT
     if error.errno == errno.ENOENT and _working_folder_is_gone():
         say("langford: the working folder is gone: change to one that exists (`cd`), and repeat")

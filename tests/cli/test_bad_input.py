@@ -232,7 +232,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("serve eight --notify-command absent-program", "there is no program"),
     ("serve eight --notify-command '", "close its quotes"),
     # work
-    ("work nonsense.join", "No such file"),
+    ("work nonsense.join", "nonsense.join: No such file or directory; choose another file or folder\n"),
     ("work nonsense", "no campaign 'nonsense'"),
     ("work eight.join -l langford.db", "give a join file or --ledger, not both"),
     ("work ./folder", "is a folder"),
