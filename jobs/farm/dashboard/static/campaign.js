@@ -4,10 +4,10 @@ import { ask, follow } from "./connection.js";
 import { announce, byId, element, figure, keyed, plain, timeElement, write, writeWords } from "./dom.js";
 import { duration, grouped, percent, quantity, since, time, timeLeft, whole } from "./words.js";
 import { Timeline } from "./timeline.js";
-import { Workers, state } from "./workers.js";
+import { showWorkers, state } from "./workers.js";
 
 const name = decodeURIComponent(location.pathname.split("/").at(-2));
-const [timeline, workers] = [new Timeline(), new Workers()];
+const timeline = new Timeline();
 let announced = null;
 
 function show(status) {
@@ -27,7 +27,7 @@ function show(status) {
   warnings(status);
   tiles(status);
   timeline.show(status);
-  workers.show(status);
+  showWorkers(status);
   log(status);
   byId("main").removeAttribute("aria-busy");
 }
