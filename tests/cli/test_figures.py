@@ -9,7 +9,9 @@ import pytest
 
 from benchmarks import records
 from db.files.reading import read_export
+from langford.cli.output.known import exports_of
 from langford.methods import plan_of
+from langford.problem import Problem
 from tests.support.cases import few
 
 ROOT = Path(__file__).parents[2]
@@ -85,3 +87,20 @@ def test_the_seconds_of_campaigns_are_those_of_their_results(files: str, seconds
     assert named
     found = sum(each.seconds for file in named for each in read_export(file).results)
     assert abs(found - int(seconds.replace(",", ""))) <= 3
+
+
+ON_GPUS = re.findall(
+    r"^\| `langford table (.+) --confirm --device cuda` \| \d+ \| [\d,]+ \| (.+) \| (\d+, \d+) \|$",
+    (ROOT / "docs" / "records.md").read_text(),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("words", "sums", "seconds"), few(ON_GPUS, 2))
+def test_the_rows_of_records_counted_on_gpus_are_those_of_their_exports(
+    words: str, sums: str, seconds: str
+) -> None:
+    exports = [read_export(file) for file in exports_of(Problem.parse(words))]
+    took = sorted(round(sum(each.seconds for each in export.results)) for export in exports)
+    assert took == sorted(map(int, seconds.split(", ")))
+    assert {export.key.method for export in exports} == {*re.findall("`(.+?)`", sums)}
