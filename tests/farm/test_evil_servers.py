@@ -229,11 +229,17 @@ def test_a_handshake_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyP
         client.close()
 
 
-def test_a_redirection_is_not_followed() -> None:
+@pytest.mark.parametrize("status", [301, 307])
+def test_a_redirection_is_named_and_not_followed(status: int) -> None:
+    """Of a server under a path, as behind a proxy."""
     with EvilServer(whole(b"[]")) as elsewhere:
-        moved = [b"HTTP/1.1 307 Moved\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n" % elsewhere.url.encode()]
+        there = elsewhere.url.replace("/evil", "/farm/campaigns/evil").encode()
+        moved = [b"HTTP/1.1 %d Moved\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n" % (status, there)]
         with EvilServer(lambda: iter(moved)) as server:
-            assert "HTTP status 307" in asked(server.url)
+            said = asked(server.url.replace("/evil", "/farm/evil"))
+            assert server.requests[0].startswith(b"GET /farm/campaigns/evil ")
+        assert f"HTTP status {status}" in said
+        assert f"has moved to {there.decode()}" in said
         assert not elsewhere.requests
 
 

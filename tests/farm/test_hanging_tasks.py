@@ -142,15 +142,6 @@ def test_a_pool_that_tells_nothing_says_nothing(
         assert set(connection.scalars(select(Attempt.computed))) == {None}
 
 
-def test_steps_that_are_not_known_are_not_named(
-    clock: MovableClock, said: list[str], run: Go, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tests.support.slow_pool.STEPS", 0)
-    run(SlowPool(clock, {SICK: math.inf}))
-    assert re.match(rf"task {SICK} has been evaluated for 4\d s[^:]*: its process was killed", said[0]), said
-    assert "steps" not in said[0]
-
-
 def test_the_first_task_of_a_run_has_a_limit_from_the_speed_of_others(
     campaign: Campaign, clock: MovableClock, said: list[str], run: Go
 ) -> None:

@@ -15,7 +15,7 @@ from db import Campaign, Ledger
 from db.look.overview.records import Happened, Overview, WorkerState
 from db.look.overview.shared import Shared
 from db.messages import Time
-from db.states import Ending, Outcome
+from db.states import Outcome
 from jobs.show import log_lines
 from jobs.show.reporter import (
     IDLE_SECONDS,
@@ -27,9 +27,8 @@ from jobs.show.reporter import (
 )
 from tests.support.campaigns import HOUR, KEY, PLAN, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
-from tests.support.database_clock import moved_clock
 from tests.support.databases import new_ledger
-from tests.support.enrolling import enrol, leave
+from tests.support.enrolling import enrol
 
 
 class Reported:
@@ -117,27 +116,6 @@ def test_who_failed_at_a_task_and_whose_result_is_wrong_are_named(reported: Repo
     enrol(reported.ledger, "c", "host-c", "1")
     finish(campaign, "c")
     assert any(said.startswith("distrusted: ") and "host-a" in said for said in reported.lines(LOOK_SECONDS))
-
-
-def test_workers_that_come_and_go_are_named_in_this_order(reported: Reported) -> None:
-    campaign = reported.campaign
-    reported.lines(1)
-    enrol(reported.ledger, "c", "host-c", "1")
-    leases = campaign.worker.lease("c", 2, HOUR)
-    campaign.worker.end(leases, Outcome.PREEMPTED, "SIGTERM", {lease.attempt: 1.0 for lease in leases})
-    leave(reported.ledger, "c", Ending.PREEMPTED)
-    said = [each for each in reported.lines(LOOK_SECONDS) if "host-c" in each]
-    assert [each.split(":")[0] for each in said] == ["joined", "left"]
-    assert said[1].endswith("gave back 2 tasks")
-    with moved_clock() as clock:
-        campaign.worker.lease("a", 2, HOUR)
-        reported.lines(LOOK_SECONDS)
-        clock.move(2 * HOUR)
-        [lease] = campaign.worker.lease("b", 1, HOUR)
-        campaign.worker.end([lease], Outcome.DIED, "signal 9")
-        said = reported.lines(LOOK_SECONDS)
-    assert "left: a on host-a: ended without notice; 2 leases expired" in said
-    assert f"died: b on host-b, task {lease.index}: signal 9" in said
 
 
 def test_an_event_that_is_seen_late_is_said(reported: Reported) -> None:

@@ -24,7 +24,7 @@ from langford.methods import merge
 from langford.problem import Problem
 from langford.problem.reference import published
 from langford.result import Evaluation, PartialResult
-from tests.support.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, true_deliveries
+from tests.support.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged
 from tests.support.tables import number_in_tables
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
@@ -128,13 +128,6 @@ def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path
     assert reader.overview().checked.confirmed == 0
     assert read_export(written(tmp_path, campaign.reader.export(), "c.gz")).results == export_of(TRUE).results
     assert exchange.count_of(parts)[1].published == COUNT
-
-
-def test_a_ledger_passes_over_its_own_results(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
-    leases = campaign.worker.lease("a", TASKS, 60)
-    campaign.worker.deliver(true_deliveries(leases, 1 / 3))
-    _, events = exchange.take(ledger, written(tmp_path, campaign.reader.export()))
-    assert events == []
 
 
 def test_another_evaluation_confirms_once_or_conflicts_once(ledger: Ledger, tmp_path: Path) -> None:

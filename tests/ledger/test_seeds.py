@@ -16,8 +16,6 @@ from db import CampaignRecord, Credential, Export, Ledger, Standing, joined, rea
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.messages import BadMessage, converted, document
 from db.records import CampaignInfo
-from db.states import Role
-from jobs.farm.api import server
 from jobs.reach import outbox_files
 from jobs.verify import exchange
 from jobs.verify.recomputation import recomputation
@@ -26,7 +24,6 @@ from langford.errors import BadDepth, BadSeed
 from langford.methods import MAX_SEED, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.support.asgi import Client
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.command_line import Run
@@ -117,15 +114,6 @@ def test_a_result_on_its_way_belongs_to_one_seed() -> None:
     assert outbox_files.opened(content, info(KEY)) == sent
     with pytest.raises(BadMessage, match="its seed"):
         outbox_files.opened(content, info(DEFAULT))
-
-
-def test_a_server_says_which_seed(ledger: Ledger) -> None:
-    campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
-    client = Client(server.application(ledger, ["mine"]))
-    headers = {"Authorization": f"Bearer {campaign.operator.new_token(Role.READER)}"}
-    told = converted(client.get("/campaigns/mine", headers=headers).json(), CampaignInfo)
-    client.close()
-    assert told.key == KEY
 
 
 # -- plans ------------------------------------------------------------------------------------

@@ -129,25 +129,6 @@ def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> 
     )
 
 
-def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> None:
-    held = campaign.worker.lease("a", TASKS, HOUR)
-    age(campaign, 2 * COPY_SECONDS)
-    copies = {lease.index: lease for lease in campaign.worker.lease("b", TASKS, HOUR, [], copies=TASKS)}
-    assert set(copies) == set(range(TASKS))
-    for lease in held[::2]:
-        assert deliver(campaign, copies[lease.index], TRUE[lease.index]) is None
-    for lease in held[1::2]:
-        assert deliver(campaign, lease, TRUE[lease.index]) is None
-    for lease in held:
-        other = lease if lease in held[::2] else copies[lease.index]
-        assert deliver(campaign, other, TRUE[lease.index]) is EventKind.CONFIRMED
-    reader = campaign.reader
-    assert (reader.standing().tasks, reader.overview().attempts) == (
-        {TaskState.DONE: TASKS}, {Outcome.DONE: TASKS, Outcome.SUPERSEDED: TASKS}
-    )  # fmt: skip
-    assert campaign.reader.results() == TRUE
-
-
 @pytest.mark.parametrize(
     ("who", "how"), [("original", "release"), ("copy", "fail"), ("original", "die"), ("copy", "expire")]
 )
