@@ -29,7 +29,7 @@ from sqlalchemy import update
 from db import Campaign, Export, Ledger, read_export
 from db.look.figures.attempts import Elapsed, LostAttempts, lost_by_outcome
 from db.look.figures.campaign import AcceptedResults, CampaignFigures, measured
-from db.look.figures.durations import PlottedTimesReader, TimeBounds
+from db.look.figures.durations import TimesByTask
 from db.look.figures.occupancy import Computed, Spans, computed
 from db.look.history import History
 from db.machines import Machine
@@ -111,10 +111,6 @@ class ByHand:
     @property
     def lost(self) -> tuple[LostAttempts, ...]:
         return lost_by_outcome(())
-
-    @property
-    def bounds(self) -> TimeBounds | None:
-        return TimeBounds.of(np.array([attempt[6] for attempt in self.done]))
 
     @property
     def elapsed(self) -> Elapsed | None:
@@ -613,19 +609,23 @@ def test_the_page_stands_alone() -> None:
     assert "#0a0b0" not in page, "a colour of the figures that the page does not know"
 
 
-def test_a_cloud_of_points_is_a_bitmap() -> None:
-    found = of_l28()
+def test_of_many_tasks_the_shortest_and_the_longest_of_each_range_are_shown() -> None:
+    times, seconds = TimesByTask(7), np.arange(1.0, 7.0)
+    times.add(np.arange(6, dtype=np.int32), seconds)
+    assert list(times.least[:6]) == list(times.most[:6]) == list(seconds)
+    assert np.isnan(times.most[6])
     many = 50_000
-    chance = np.random.default_rng(1)
-    seconds = chance.random(many)
-    reader = PlottedTimesReader(many, TimeBounds(many, 0.0, 1.0))
-    reader.add(np.arange(many, dtype=np.int32), seconds)
-    figures = dataclasses.replace(found.numbers, tasks=many, task_times=reader.read())
+    times, seconds = TimesByTask(many), np.random.default_rng(1).random(many)
+    for part in np.array_split(np.arange(many, dtype=np.int32), 3):
+        times.add(part, seconds[part])
+    first = range(int(times.edges[1]))
+    assert (times.least[0], times.most[0]) == (min(seconds[first]), max(seconds[first]))
+    assert (times.least.min(), times.most.max()) == (seconds.min(), seconds.max())
+    found = of_l28()
+    figures = dataclasses.replace(found.numbers, tasks=many, task_times=times)
     large = dataclasses.replace(found, history=dataclasses.replace(found.history, figures=figures))
-    picture = svg.standing_alone("task-times", large).decode()
-    assert "data:image/png" in picture
-    assert len(picture) < 400_000
-    assert picture.count("<use") < 1_000
+    assert "shortest to longest of 70 tasks" in (picture := svg.standing_alone("task-times", large).decode())
+    assert len(picture) < 100_000
 
 
 @pytest.mark.parametrize(

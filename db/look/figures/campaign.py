@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from db.look.figures.arrivals import ArrivalRates, Arrivals
 from db.look.figures.attempts import Elapsed, LostAttempts
-from db.look.figures.durations import Groups, PlottedTimes, PlottedTimesReader, Spread, TimeBounds, Times
+from db.look.figures.durations import Groups, Spread, Times, TimesByTask
 from db.look.figures.occupancy import Occupancy, Spans, computed
 from langford.words import speed
 
@@ -32,10 +32,6 @@ class AcceptedResults:
 
 
 class Rows(Protocol):
-    @property
-    def bounds(self) -> TimeBounds | None:
-        """Of the accepted results; None: there are none."""
-
     @property
     def elapsed(self) -> Elapsed | None: ...
 
@@ -99,7 +95,7 @@ class CampaignFigures:
     most_devices: int | None  # the largest number of devices that computed at once; None: not known
     devices: Occupancy | None
     throughput: ArrivalRates | None
-    task_times: PlottedTimes | None
+    task_times: TimesByTask
     sources: tuple[SourceFigures, ...]
     groups: Groups  # the times of the results of each source
 
@@ -171,12 +167,11 @@ class _Totals:
 
 def measured(rows: Rows, work: Times) -> CampaignFigures:
     """All figures; ``work``: of every task, float64[tasks]."""
-    bounds, elapsed, whole = rows.bounds, rows.elapsed, float(work.sum())
+    elapsed, whole = rows.elapsed, float(work.sum())
     totals = _Totals(work)
     arrivals = None if elapsed is None else Arrivals(elapsed, whole)
-    times = None if bounds is None else PlottedTimesReader(len(work), bounds)
-    for part in rows.results() if times is not None else ():
-        assert times is not None
+    times = TimesByTask(len(work))
+    for part in rows.results():
         times.add(part.task, part.seconds)
         totals.add(part, len(rows.sources))
         if arrivals is not None:
@@ -185,13 +180,14 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
     repeated, repeated_seconds = rows.further
     last = rows.last_held
     found = None if last is None else computed(rows.spans(), rows.devices, last)
-    _, effective, deviation = totals.times.together()
+    done, effective, deviation = totals.times.together()
+    spread = done, effective / max(done, 1), deviation
     lost = None if found is None else rows.lost
     return CampaignFigures(
         tasks=len(work),
-        done=0 if bounds is None else bounds.number,
+        done=done,
         confirmed=totals.confirmed,
-        times=None if bounds is None else _spread(bounds, effective, deviation),
+        times=Spread(*spread, float(np.nanmin(times.least)), float(np.nanmax(times.most))) if done else None,
         effective=effective,
         work=float(totals.source_work.sum()),
         timed=totals.timed,
@@ -204,7 +200,7 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
         most_devices=None if found is None else found.most,
         devices=None if found is None else found.occupancy,
         throughput=None if arrivals is None else arrivals.rates(),
-        task_times=None if times is None else times.read(),
+        task_times=times,
         sources=tuple(
             SourceFigures(text, rows.models[worker] if worker >= 0 else None, done)
             for text, worker, done in zip(
@@ -213,7 +209,3 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
         ),
         groups=totals.of_source,
     )
-
-
-def _spread(bounds: TimeBounds, total: float, deviation: float) -> Spread:
-    return Spread(bounds.number, total / bounds.number, deviation, bounds.least, bounds.most)

@@ -1,4 +1,4 @@
-"""How long tasks take: their spread, and what pictures of it need, from times that pass once, by task.
+"""How long tasks take: their spread, and by index, from times that pass once.
 
 A campaign may have ten million tasks: what is kept does not grow with them.
 """
@@ -10,13 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from db.messages import MIN_SECONDS
-
 Times = NDArray[np.float64]
-MAX_MARKS = 2_000
-"""Up to so many results are kept one by one; of more, how many there are in each cell of a grid."""
-CELLS = 300, 720
-"""Parts of the times, from zero on, and of the index, in the grid."""
+PARTS = 720
 
 
 @dataclass(frozen=True)
@@ -32,19 +27,6 @@ class Spread:
     @property
     def relative(self) -> float:
         return self.deviation / self.mean if self.mean else 0.0
-
-
-@dataclass(frozen=True)
-class TimeBounds:
-    """What is known of the times of all results before they pass."""
-
-    number: int
-    least: float
-    most: float
-
-    @classmethod
-    def of(cls, seconds: Times) -> TimeBounds | None:
-        return cls(len(seconds), float(seconds.min()), float(seconds.max())) if len(seconds) else None
 
 
 @dataclass
@@ -85,33 +67,20 @@ class Groups:
         return number, total, float(np.sqrt((parts[2].sum() + (apart**2 * parts[0]).sum()) / number))
 
 
-@dataclass(frozen=True)
-class PlottedTimes:
-    """The times of the results by task, as a picture shows them."""
+class TimesByTask:
+    """The shortest and the longest time in each of up to PARTS ranges of tasks that follow one another.
 
-    # task, seconds: of each result; empty where there are more than MAX_MARKS
-    task: NDArray[np.int64]
-    seconds: Times
-    grid: NDArray[np.int64] | None  # else how many there are in each cell, int64[CELLS]
-    most: float  # the upper end of the grid
+    Attributes:
+        edges: the first task of each range, and the end of the last one.
+        least, most: by range; nan where no task is done.
+    """
 
-
-class PlottedTimesReader:
-    """Takes the results of a campaign by task, in parts."""
-
-    def __init__(self, tasks: int, bounds: TimeBounds) -> None:
-        self._tasks, self._most = tasks, max(bounds.most, MIN_SECONDS)
-        self._grid = None if bounds.number <= MAX_MARKS else np.zeros(CELLS, np.int64)
-        self._few: list[tuple[NDArray[np.int64], Times]] = [(np.zeros(0, np.int64), np.zeros(0))]
+    def __init__(self, tasks: int) -> None:
+        parts = min(tasks, PARTS)
+        self.edges = np.ceil(np.linspace(0, tasks, parts + 1))
+        self.least, self.most = np.full(parts, np.nan), np.full(parts, np.nan)
 
     def add(self, task: NDArray[np.int32], seconds: Times) -> None:
-        if self._grid is None:
-            self._few.append((task.astype(np.int64), seconds))
-        else:
-            high, wide = CELLS
-            row = np.minimum((seconds * (high / self._most)).astype(np.int64), high - 1)
-            np.add.at(self._grid, (row, task.astype(np.int64) * wide // self._tasks), 1)
-
-    def read(self) -> PlottedTimes:
-        tasks, seconds = (np.concatenate(column) for column in zip(*self._few, strict=True))
-        return PlottedTimes(tasks, seconds, self._grid, self._most)
+        place = np.searchsorted(self.edges, task, side="right") - 1
+        np.fmin.at(self.least, place, seconds)
+        np.fmax.at(self.most, place, seconds)

@@ -13,7 +13,6 @@ from sqlalchemy import func, select
 from db.look.figures import attempts
 from db.look.figures.attempts import Elapsed, LostAttempts, lost_by_outcome
 from db.look.figures.campaign import AcceptedResults
-from db.look.figures.durations import TimeBounds
 from db.look.figures.occupancy import Spans
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Witness
@@ -28,9 +27,6 @@ _RESULTS = (
     .where(Result.campaign_id == CAMPAIGN)
     .order_by(Result.task_index)
     .execution_options(yield_per=BATCH_ROWS)
-)
-_BOUNDS = select(func.count(), func.min(Result.seconds), func.max(Result.seconds)).where(
-    Result.campaign_id == CAMPAIGN
 )
 _FURTHER = (
     select(func.count(), func.coalesce(func.sum(Witness.seconds), 0.0))
@@ -64,11 +60,6 @@ class LedgerRows:
     @cached_property
     def now(self) -> float:
         return float(self.transaction.scalar(select(Now())) or 0.0)
-
-    @cached_property
-    def bounds(self) -> TimeBounds | None:
-        number, least, most = self.transaction.execute(_BOUNDS).one()
-        return TimeBounds(number, least, most) if number else None
 
     @cached_property
     def _ends(self) -> tuple[Elapsed | None, tuple[LostAttempts, ...]]:

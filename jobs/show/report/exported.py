@@ -14,7 +14,6 @@ from db import Export, joined, read_export
 from db.look.figures import attempts
 from db.look.figures.attempts import Elapsed
 from db.look.figures.campaign import AcceptedResults, measured
-from db.look.figures.durations import TimeBounds
 from db.look.figures.occupancy import Spans
 from db.look.history import History
 from langford.methods import plan_of
@@ -87,10 +86,6 @@ class ExportedRows:
         )
 
     @cached_property
-    def bounds(self) -> TimeBounds | None:
-        return TimeBounds.of(self._results.seconds)
-
-    @cached_property
     def elapsed(self) -> Elapsed | None:
         return attempts.elapsed(
             Elapsed(one.granted if one.began is None else one.began, one.ended)
@@ -102,7 +97,8 @@ class ExportedRows:
         return None if self.elapsed is None else self.elapsed.arrived
 
     def results(self) -> Iterator[AcceptedResults]:
-        yield self._results
+        if self.export.results:
+            yield self._results
 
     @property
     def further(self) -> tuple[int, float]:

@@ -68,7 +68,7 @@ class Evidence:
         known = {
             "occupancy": self.numbers.devices is not None,
             "throughput": self.numbers.throughput is not None,
-            "task-times": self.numbers.task_times is not None,
+            "task-times": self.numbers.times is not None,
         }
         return [name for name, enough in known.items() if enough]
 

@@ -1,4 +1,4 @@
-"""The figures of a report; what is too much for lines and points becomes a bitmap inside the picture.
+"""The figures of a report.
 
 This module needs matplotlib.  Texts are drawn as they are: nothing in them is a formula.
 """
@@ -12,7 +12,6 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -22,9 +21,6 @@ from jobs.show.report.gathering import Evidence
 from langford.words import number
 
 DAY = 86_400.0
-DPI = 150
-MARGIN = 1.05
-"""How high the axis of the times is, relative to the longest."""
 
 matplotlib.rcParams["text.parse_math"] = False
 
@@ -38,7 +34,6 @@ class Palette:
     # first, second: what is shown
     first: str
     second: str
-    cloud: str = "#4a8fd0"  # one point of many; thousands are a bitmap, which is the same in light and dark
     ground: str = ""  # behind everything; empty where the page shows through
 
 
@@ -51,7 +46,7 @@ PAGE = Palette("#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04")
 def with_variables(svg: str) -> str:
     """A picture drawn in the colours of PAGE, with the variables --ink, --faint, --first, … in their place."""
     for field in fields(PAGE):
-        if field.name not in ("cloud", "ground"):
+        if field.name != "ground":
             svg = svg.replace(getattr(PAGE, field.name), f"var(--{field.name})")
     return svg
 
@@ -167,21 +162,25 @@ def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Form
 
 
 def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    found, tasks = evidence.numbers.task_times, evidence.numbers.tasks
-    assert found is not None
+    found, times, tasks = evidence.numbers.task_times, evidence.numbers.times, evidence.numbers.tasks
+    assert times is not None
     axes = figure.add_subplot()
-    if found.grid is None:
-        axes.plot(
-            found.task, found.seconds, linestyle="none", marker=".", markersize=3, color=palette.cloud, alpha=0.8
-        )
-    else:
-        _cloud(axes, found.grid, (-0.5, tasks - 0.5, 0.0, found.most), palette.cloud)
-    axes.plot([], linestyle="none", marker="o", markersize=3, color=palette.cloud, label="one task")
-    mean = evidence.numbers.times
-    if mean is not None:
-        axes.axhline(
-            mean.mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(mean.mean)} s"
-        )
+    apart = -(-tasks // len(found.least))
+    label = "one task" if apart == 1 else f"shortest to longest of {apart:,} tasks"
+    # With an edge, for the ranges of one task.
+    axes.stairs(
+        found.most,
+        found.edges - 0.5,
+        baseline=found.least,
+        fill=True,
+        facecolor=palette.first,
+        edgecolor=palette.first,
+        linewidth=1.1,
+        label=label,
+    )
+    axes.axhline(
+        times.mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(times.mean)} s"
+    )
     axes.set_xlabel("index of the task")
     axes.set_ylabel("computing time [s]")
     axes.set_xlim(-0.5, tasks - 0.5)
@@ -189,15 +188,6 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.0f}"))
     _plain_numbers(axes)
     _legend(axes, size)
-
-
-def _cloud(axes: Axes, grid: NDArray[np.int64], extent: tuple[float, float, float, float], colour: str) -> None:
-    """How many points are in each cell: each of them covers half of what is below it."""
-    points = np.empty((*grid.shape, 4), np.uint8)
-    points[..., :3] = np.multiply(255, to_rgb(colour)).round()
-    points[..., 3] = (255 * (1 - 0.5 ** np.minimum(grid, 8))).round()
-    axes.imshow(points, extent=extent, origin="lower", aspect="auto", interpolation="none")
-    axes.set_ylim(0, MARGIN * extent[3])
 
 
 Draw = Callable[[Figure, Evidence, Palette, Format], None]

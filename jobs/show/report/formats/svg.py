@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import matplotlib
 from matplotlib.figure import Figure
 
-from jobs.show.report.formats.figures import DPI, PAGE, PAPER, Format, draw, with_variables
+from jobs.show.report.formats.figures import PAGE, PAPER, Format, draw, with_variables
 from jobs.show.report.gathering import Evidence
 from langford.machine.outputs import mark
 
@@ -44,5 +44,5 @@ def _drawn(figure: Figure, salt: str) -> bytes:
     content = io.BytesIO()
     # Text stays text, and equal figures give equal bytes.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
-        figure.savefig(content, format="svg", dpi=DPI, metadata={"Date": None, "Creator": mark("report")})
+        figure.savefig(content, format="svg", metadata={"Date": None, "Creator": mark("report")})
     return content.getvalue()
