@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from langford.devices import CPU, Device
 from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange, whole
@@ -185,7 +186,7 @@ class Plan(ABC):
         """
         if device not in self._evaluators:
             self.method.require_kernel(device.kernels)
-            self._evaluators[device] = device.evaluator(self.method.evaluators[device.kernels](), self)
+            self._evaluators[device] = device.evaluator(resolve_name(self.method.evaluators[device.kernels]), self)
         return self._evaluators[device]
 
     def evaluate(self, index: int, device: str | Device = CPU) -> PartialResult:
@@ -204,8 +205,8 @@ class Method(ABC):
 
     name: ClassVar[str]  # as the command line and the ledger write it
     unit: ClassVar[str]  # what Plan.work counts, "points" or "nodes"
-    # By kind of device, what imports and returns its evaluators: a class with a method on(plan, device)
-    evaluators: ClassVar[Mapping[str, Callable[[], Any]]]
+    # By kind of device, the class of its evaluators, "module:name", imported when needed: it has on(plan, device)
+    evaluators: ClassVar[Mapping[str, str]]
     conditions: ClassVar[Collection[str]] = ()  # those of variants that it can require, besides none
     circles: ClassVar[bool] = True  # whether it counts circles
     seeded: ClassVar[bool] = False  # whether a seed chooses among many sums with the same total

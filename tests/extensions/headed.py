@@ -37,7 +37,7 @@ class Heads(Method):
     name = "heads"
     unit = "nodes"
     conditions = (CONDITION,)
-    evaluators: ClassVar = {"cpu": lambda: HeadsOnCpu}
+    evaluators: ClassVar = {"cpu": "tests.extensions.headed:HeadsOnCpu"}
     speeds = Speeds(others=Growth(instant=7, probe=7))
 
     def limit(self, problem: Problem) -> str | None:

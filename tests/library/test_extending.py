@@ -140,7 +140,7 @@ def test_a_variant_of_ones_own_has_a_name(sparse: Variant) -> None:
 
 def test_a_kernel_of_ones_own_equals_the_other_task_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
     godfrey = METHODS["godfrey"]
-    monkeypatch.setitem(godfrey.evaluators, "cpu", lambda: ExactGodfrey)
+    monkeypatch.setitem(godfrey.evaluators, "cpu", "tests.extensions.exact_godfrey:ExactGodfrey")
     for problem, depth in (
         (Problem.skolem(5), 4),
         (Problem.named("hooked-skolem", 3), 2),

@@ -40,35 +40,14 @@ class BacktrackingMethod(Method):
         return range(1, problem.n + 1)
 
 
-def miller_on_cpu() -> type:
-    from langford.methods.backtracking.cpu import MillerOnCpu
-
-    return MillerOnCpu
-
-
-def miller_on_gpu() -> type:
-    from langford.methods.backtracking.cuda import MillerOnGpu
-
-    return MillerOnGpu
-
-
-def regular_on_cpu() -> type:
-    from langford.methods.backtracking.cpu import RegularOnCpu
-
-    return RegularOnCpu
-
-
-def regular_on_gpu() -> type:
-    from langford.methods.backtracking.cuda import RegularOnGpu
-
-    return RegularOnGpu
-
-
 class Miller(BacktrackingMethod):
     """Backtracking: every variant, any number of copies."""
 
     name = "miller"
-    evaluators: ClassVar = {Cpu.kind: miller_on_cpu, Cuda.kind: miller_on_gpu}
+    evaluators: ClassVar = {
+        Cpu.kind: "langford.methods.backtracking.cpu:MillerOnCpu",
+        Cuda.kind: "langford.methods.backtracking.cuda:MillerOnGpu",
+    }
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 1 if problem.n < 9 else 2 if problem.n < 14 else 3 if problem.n < 17 else 4)
@@ -83,7 +62,10 @@ class Regular(BacktrackingMethod):
     """Test-free evaluation of the last colours."""
 
     name = "regular"
-    evaluators: ClassVar = {Cpu.kind: regular_on_cpu, Cuda.kind: regular_on_gpu}
+    evaluators: ClassVar = {
+        Cpu.kind: "langford.methods.backtracking.cpu:RegularOnCpu",
+        Cuda.kind: "langford.methods.backtracking.cuda:RegularOnGpu",
+    }
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 2)

@@ -16,25 +16,16 @@ MAX_FREE = 64
 """Signs that run freely within a task, at most: kernels number its blocks of points in 63 bits."""
 
 
-def on_cpu() -> type:
-    from langford.methods.godfrey.cpu import GodfreyOnCpu
-
-    return GodfreyOnCpu
-
-
-def on_gpu() -> type:
-    from langford.methods.godfrey.cuda import GodfreyOnGpu
-
-    return GodfreyOnGpu
-
-
 class Godfrey(Method):
     """All points in Gray-code order."""
 
     name = "godfrey"
     unit = "points"
     circles = False
-    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
+    evaluators: ClassVar = {
+        Cpu.kind: "langford.methods.godfrey.cpu:GodfreyOnCpu",
+        Cuda.kind: "langford.methods.godfrey.cuda:GodfreyOnGpu",
+    }
 
     def limit(self, problem: Problem) -> str | None:
         if problem.copies != 2:

@@ -10,24 +10,15 @@ from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
 
-def on_cpu() -> type:
-    from langford.methods.necklace.cpu import NecklaceOnCpu
-
-    return NecklaceOnCpu
-
-
-def on_gpu() -> type:
-    from langford.methods.necklace.cuda import NecklaceOnGpu
-
-    return NecklaceOnGpu
-
-
 class Necklace(Method):
     """Each necklace is represented by a word that begins with a longest run."""
 
     name = "necklace"
     unit = "points"
-    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
+    evaluators: ClassVar = {
+        Cpu.kind: "langford.methods.necklace.cpu:NecklaceOnCpu",
+        Cuda.kind: "langford.methods.necklace.cuda:NecklaceOnGpu",
+    }
     seeded = True
 
     def limit(self, problem: Problem) -> str | None:

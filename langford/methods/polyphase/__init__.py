@@ -11,25 +11,16 @@ from langford.methods.polyphase.components import components
 from langford.problem import Problem
 
 
-def on_cpu() -> type:
-    from langford.methods.polyphase.cpu import PolyphaseOnCpu
-
-    return PolyphaseOnCpu
-
-
-def on_gpu() -> type:
-    from langford.methods.polyphase.cuda import PolyphaseOnGpu
-
-    return PolyphaseOnGpu
-
-
 class Polyphase(Method):
     """Split the places into odd and even ones: most points vanish, the rest share products."""
 
     name = "polyphase"
     unit = "points"
     circles = False
-    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
+    evaluators: ClassVar = {
+        Cpu.kind: "langford.methods.polyphase.cpu:PolyphaseOnCpu",
+        Cuda.kind: "langford.methods.polyphase.cuda:PolyphaseOnGpu",
+    }
 
     def limit(self, problem: Problem) -> str | None:
         from langford.methods.polyphase.tables import PolyphaseShape

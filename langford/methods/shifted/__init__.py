@@ -19,25 +19,16 @@ MAX_PREFIX = 12
 """Elements that a task fixes in each component, at most."""
 
 
-def on_cpu() -> type:
-    from langford.methods.shifted.cpu import ShiftedOnCpu
-
-    return ShiftedOnCpu
-
-
-def on_gpu() -> type:
-    from langford.methods.shifted.cuda import ShiftedOnGpu
-
-    return ShiftedOnGpu
-
-
 class Shifted(Method):
     """The first version, with sums; a seed chooses its partial sums."""
 
     name = "shifted"
     unit = "points"
     circles = False
-    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
+    evaluators: ClassVar = {
+        Cpu.kind: "langford.methods.shifted.cpu:ShiftedOnCpu",
+        Cuda.kind: "langford.methods.shifted.cuda:ShiftedOnGpu",
+    }
     seeded = True
     superseded_by: ClassVar[str | None] = "shifted2"
 

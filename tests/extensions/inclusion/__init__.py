@@ -17,18 +17,12 @@ from langford.problem import Problem
 MAX_PLACES = 24
 
 
-def on_cpu() -> type:
-    from tests.extensions.inclusion.cpu import InclusionOnCpu
-
-    return InclusionOnCpu
-
-
 class Inclusion(Method):
     """Inclusion and exclusion."""
 
     name = "inclusion"
     unit = "points"
-    evaluators: ClassVar = {"cpu": on_cpu}
+    evaluators: ClassVar = {"cpu": "tests.extensions.inclusion.cpu:InclusionOnCpu"}
     speeds = Speeds(others=Growth(instant=7, probe=7))
 
     def limit(self, problem: Problem) -> str | None:
