@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.console import Console
-from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
+from jobs.tuning.experiment import NOISE, Experiment, Stopwatch, on_cores
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
 from langford.devices import CPU, Cuda, Host
 from langford.errors import NotInstalled
@@ -106,7 +106,7 @@ def draw(experiment: Experiment, path: Path) -> None:
         "markersize": 12,
         "fillstyle": "none",
     }
-    axes.plot([best.x], [best.seconds], label=f"fastest: {best.seconds:.3g} s", **ring)
+    axes.plot([best.x], [best.seconds], label=f"fastest, within {NOISE:.0%}: {best.seconds:.3g} s", **ring)
     axes.set_title(experiment.title)
     axes.set_xlabel(experiment.x_label)
     if all(float(trial.x).is_integer() for trial in experiment.trials):

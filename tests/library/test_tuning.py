@@ -80,6 +80,13 @@ def test_points_at_the_top_are_not_cut(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert top > 1.04 * trials[-1].seconds
 
 
+def test_the_ring_says_that_noise_does_not_choose(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    experiment = Experiment("streams", "", "streams", {"": [Trial(1, 1.01), Trial(2, 1.0)]})
+    session.draw(experiment, tmp_path / "streams.svg")
+    assert "fastest, within 2%: 1.01 s<" in (tmp_path / "streams.svg").read_text()
+
+
 def test_noise_does_not_choose() -> None:
     trials = [Trial(1, 2.0), Trial(2, 1.01, {"streams": 2}), Trial(3, 1.0, {"streams": 3})]
     assert Experiment("streams", "", "", {"": trials}).best is trials[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from jobs.tuning import session
-from jobs.tuning.experiment import Experiment
+from jobs.tuning.experiment import NOISE, Experiment
 from jobs.tuning.session import experiments
 from langford.cli.options.common import json_option
 from langford.cli.options.groups import ProblemOptions, problem_options
@@ -78,7 +78,7 @@ def _print(experiment: Experiment) -> None:
             label,
             f"{trial.x:g}",
             f"{trial.seconds:.3g}",
-            trial.note + (" (fastest)" if trial is experiment.best else ""),
+            trial.note + (f" (fastest, within {NOISE:.0%})" if trial is experiment.best else ""),
         )
         for label, trials in experiment.curves.items()
         for trial in trials
