@@ -188,7 +188,7 @@ def test_the_numbers_of_a_campaign_counted_by_hand() -> None:
     found = past.figures
     assert found.times is not None
     assert (found.done, found.tasks, found.times.mean, found.times.most) == (3, TASKS, 160.0, 300.0)
-    assert found.times.relative == pytest.approx(np.std([100, 80, 300]) / 160)
+    assert found.times.deviation == pytest.approx(np.std([100, 80, 300]) / 160)
     assert (found.effective, found.began, found.ended, found.elapsed) == (480.0, 10.0, 400.0, 390.0)
     assert found.occupancy == pytest.approx(480 / 390)
     assert (found.repeated, found.repeated_seconds) == (1, 70.0)
@@ -612,17 +612,21 @@ def test_the_page_stands_alone() -> None:
 def test_of_many_tasks_the_shortest_and_the_longest_of_each_range_are_shown() -> None:
     times, seconds = TimesByTask(7), np.arange(1.0, 7.0)
     times.add(np.arange(6, dtype=np.int32), seconds)
-    assert list(times.least[:6]) == list(times.most[:6]) == list(seconds)
-    assert np.isnan(times.most[6])
+    assert list(times.shortest[:6]) == list(times.longest[:6]) == list(seconds)
+    assert np.isnan(times.longest[6])
     many = 50_000
     times, seconds = TimesByTask(many), np.random.default_rng(1).random(many)
     for part in np.array_split(np.arange(many, dtype=np.int32), 3):
         times.add(part, seconds[part])
     first = range(int(times.edges[1]))
-    assert (times.least[0], times.most[0]) == (min(seconds[first]), max(seconds[first]))
-    assert (times.least.min(), times.most.max()) == (seconds.min(), seconds.max())
+    assert (times.shortest[0], times.longest[0]) == (min(seconds[first]), max(seconds[first]))
+    assert (times.least, times.most) == (seconds.min(), seconds.max())
+    assert (times.mean, times.deviation) == (
+        pytest.approx(seconds.mean()),
+        pytest.approx(seconds.std() / seconds.mean()),
+    )
     found = of_l28()
-    figures = dataclasses.replace(found.numbers, tasks=many, task_times=times)
+    figures = dataclasses.replace(found.numbers, tasks=many, times=times)
     large = dataclasses.replace(found, history=dataclasses.replace(found.history, figures=figures))
     assert "shortest to longest of 70 tasks" in (picture := svg.standing_alone("task-times", large).decode())
     assert len(picture) < 100_000

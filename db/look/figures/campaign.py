@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from db.look.figures.arrivals import ArrivalRates, Arrivals
 from db.look.figures.attempts import Elapsed, LostAttempts
-from db.look.figures.durations import Groups, Spread, Times, TimesByTask
+from db.look.figures.durations import Times, TimesByTask
 from db.look.figures.occupancy import Occupancy, Spans, computed
 from langford.words import speed
 
@@ -72,6 +72,8 @@ class SourceFigures:
 
     text: str  # JSON
     model: str | None  # the device of the worker of the first of them, as its maker calls it; None: unknown
+    number: int
+    seconds: float
     work: float
 
 
@@ -82,7 +84,7 @@ class CampaignFigures:
     tasks: int
     done: int
     confirmed: int  # for how many of them an independent voter found the same value
-    times: Spread | None  # None: nothing is done
+    times: TimesByTask | None  # None: nothing is done
     effective: float  # computing time of the accepted results
     work: float  # of their tasks
     timed: int  # how many of them are known to have come at a time; files may not say so of theirs
@@ -95,9 +97,7 @@ class CampaignFigures:
     most_devices: int | None  # the largest number of devices that computed at once; None: not known
     devices: Occupancy | None
     throughput: ArrivalRates | None
-    task_times: TimesByTask
     sources: tuple[SourceFigures, ...]
-    groups: Groups  # the times of the results of each source
 
     @property
     def began(self) -> float | None:
@@ -144,22 +144,21 @@ class _Totals:
 
     def __init__(self, work: Times) -> None:
         self._work = work
-        self.times, self.of_source = Groups(), Groups()
         self.confirmed, self.timed, self.timed_seconds, self.timed_work = 0, 0, 0.0, 0.0
-        self.source_work, self.first = np.zeros(0), np.zeros(0, np.int32)
+        self.first = np.zeros(0, np.int32)
+        # The number of results of each source, their computing time and their work.
+        self.of_source = np.zeros((3, 0))
 
     def add(self, part: AcceptedResults, sources: int) -> None:
         work = self._work[part.task]
         timed = np.isfinite(part.arrived)
-        self.times += Groups.of(np.zeros(len(part.task), np.int32), part.seconds, 1)
-        self.of_source += Groups.of(part.source, part.seconds, sources)
         self.confirmed += int(part.confirmed.sum())
         self.timed += int(timed.sum())
         self.timed_seconds += float(part.seconds[timed].sum())
         self.timed_work += float(work[timed].sum())
-        known = len(self.source_work)
-        self.source_work = np.pad(self.source_work, (0, sources - known))
-        self.source_work += np.bincount(part.source, work, sources)
+        known = self.of_source.shape[1]
+        sums = [np.bincount(part.source, weights, sources) for weights in (None, part.seconds, work)]
+        self.of_source = np.pad(self.of_source, ((0, 0), (0, sources - known))) + np.array(sums)
         if sources > known:
             positions, places = np.unique(part.source, return_index=True)
             self.first = np.concatenate([self.first, part.worker[places[positions >= known]]])
@@ -180,16 +179,15 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
     repeated, repeated_seconds = rows.further
     last = rows.last_held
     found = None if last is None else computed(rows.spans(), rows.devices, last)
-    done, effective, deviation = totals.times.together()
-    spread = done, effective / max(done, 1), deviation
+    _, effective, done_work = totals.of_source.sum(axis=1).tolist()
     lost = None if found is None else rows.lost
     return CampaignFigures(
         tasks=len(work),
-        done=done,
+        done=times.number,
         confirmed=totals.confirmed,
-        times=Spread(*spread, float(np.nanmin(times.least)), float(np.nanmax(times.most))) if done else None,
+        times=times if times.number else None,
         effective=effective,
-        work=float(totals.source_work.sum()),
+        work=done_work,
         timed=totals.timed,
         timed_seconds=totals.timed_seconds,
         timed_work=totals.timed_work,
@@ -200,12 +198,10 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
         most_devices=None if found is None else found.most,
         devices=None if found is None else found.occupancy,
         throughput=None if arrivals is None else arrivals.rates(),
-        task_times=times,
         sources=tuple(
-            SourceFigures(text, rows.models[worker] if worker >= 0 else None, done)
-            for text, worker, done in zip(
-                rows.sources, totals.first.tolist(), totals.source_work.tolist(), strict=True
+            SourceFigures(text, rows.models[worker] if worker >= 0 else None, int(number), seconds, done)
+            for text, worker, (number, seconds, done) in zip(
+                rows.sources, totals.first.tolist(), totals.of_source.T.tolist(), strict=True
             )
         ),
-        groups=totals.of_source,
     )

@@ -82,7 +82,7 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
     times = found.times
     yield "tasks", f"{found.done:,} of {found.tasks:,}" if found.done < found.tasks else f"{found.tasks:,}"
     yield "mean time of a task", UNKNOWN if times is None else f"{number(times.mean)} s"
-    yield "its standard deviation", UNKNOWN if times is None else share(times.relative)
+    yield "its standard deviation", UNKNOWN if times is None else share(times.deviation)
     if times is not None:
         extremes = " / ".join(f"{number(value)} s" for value in (times.least, times.most))
         yield "shortest / longest task", extremes

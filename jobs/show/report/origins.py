@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from db.look.figures.campaign import SourceFigures
 from db.look.history import History
 from langford.devices import CPU
 from langford.provenance import device_and_model, read
@@ -21,7 +22,6 @@ class DeviceResults:
     kernels: str
     # Of this program and of what its kernels are compiled with: (name, version)
     versions: tuple[tuple[str, str], ...]
-    sources: tuple[int, ...]  # positions among the sources of the figures
     number: int
     seconds: float
     work: float
@@ -29,19 +29,22 @@ class DeviceResults:
 
 def origins(history: History) -> tuple[DeviceResults, ...]:
     """Those with the longest computing time first."""
-    figures = history.figures
-    alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[int]] = {}
-    for place, source in enumerate(figures.sources):
+    alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[SourceFigures]] = {}
+    for source in history.figures.sources:
         said = read(source.text)
         _, model = device_and_model(said.get("device", UNKNOWN))
         if model == str(CPU):
             model = source.model or model
         host = said.get("host", UNKNOWN)
         versions = tuple((name, text) for name, text in said.items() if name not in NAMED)
-        alike.setdefault((host, model, said.get("kernels", UNKNOWN), versions), []).append(place)
-    found = []
-    for (host, model, kernels, versions), places in alike.items():
-        number, seconds, _ = figures.groups.together(places)
-        work = sum(figures.sources[place].work for place in places)
-        found.append(DeviceResults(host, model, kernels, versions, tuple(places), number, seconds, work))
+        alike.setdefault((host, model, said.get("kernels", UNKNOWN), versions), []).append(source)
+    found = [
+        DeviceResults(
+            *named,
+            sum(source.number for source in sources),
+            sum(source.seconds for source in sources),
+            sum(source.work for source in sources),
+        )
+        for named, sources in alike.items()
+    ]
     return tuple(sorted(found, key=lambda origin: (-origin.seconds, origin.host, origin.kernels)))

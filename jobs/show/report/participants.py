@@ -44,17 +44,15 @@ def _devices(evidence: Evidence) -> Grid:
     total = evidence.numbers.effective or 1.0
     rows = []
     for (device, kernels), origins in groups.items():
-        results, seconds, deviation = evidence.numbers.groups.together([n for o in origins for n in o.sources])
-        mean = seconds / results
-        of_each, spread = f"{number(mean)} s", share(deviation / mean) if mean else ""
+        results = sum(origin.number for origin in origins)
+        seconds = sum(origin.seconds for origin in origins)
+        of_each = f"{number(seconds / results)} s"
         device_speed = speed(sum(origin.work for origin in origins), seconds)
         fast = "" if device_speed is None else quantity(device_speed)
-        rows.append(
-            [device, kernels, f"{results:,}", duration(seconds), share(seconds / total), of_each, spread, fast]
-        )
-    head = ["device", "kernels", "tasks", "time", "share", "mean", "deviation", f"{evidence.unit}/s"]
+        rows.append([device, kernels, f"{results:,}", duration(seconds), share(seconds / total), of_each, fast])
+    head = ["device", "kernels", "tasks", "time", "share", "mean", f"{evidence.unit}/s"]
     caption = f"Results by device and version of the kernels; {evidence.unit}/s of computation, of one device"
-    return Grid(caption, head, capped(rows), numbers=6)
+    return Grid(caption, head, capped(rows), numbers=5)
 
 
 def _hosts(evidence: Evidence) -> Grid:

@@ -162,16 +162,16 @@ def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Form
 
 
 def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    found, times, tasks = evidence.numbers.task_times, evidence.numbers.times, evidence.numbers.tasks
-    assert times is not None
+    found, tasks = evidence.numbers.times, evidence.numbers.tasks
+    assert found is not None
     axes = figure.add_subplot()
-    apart = -(-tasks // len(found.least))
+    apart = -(-tasks // len(found.shortest))
     label = "one task" if apart == 1 else f"shortest to longest of {apart:,} tasks"
     # With an edge, for the ranges of one task.
     axes.stairs(
-        found.most,
+        found.longest,
         found.edges - 0.5,
-        baseline=found.least,
+        baseline=found.shortest,
         fill=True,
         facecolor=palette.first,
         edgecolor=palette.first,
@@ -179,7 +179,7 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
         label=label,
     )
     axes.axhline(
-        times.mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(times.mean)} s"
+        found.mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(found.mean)} s"
     )
     axes.set_xlabel("index of the task")
     axes.set_ylabel("computing time [s]")
