@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from db.look.figures.arrivals import ArrivalRates, Arrivals
+from db.look.figures.arrivals import Arrivals
 from db.look.figures.attempts import Elapsed, LostAttempts
 from db.look.figures.durations import Times, TimesByTask
 from db.look.figures.occupancy import Occupancy, Spans, computed
@@ -94,9 +94,8 @@ class CampaignFigures:
     lost: tuple[LostAttempts, ...] | None  # attempts without a result, by how they ended; None: not known
     repeated: int | None  # further results, which confirm or contradict the accepted ones; None: not known
     repeated_seconds: float
-    most_devices: int | None  # the largest number of devices that computed at once; None: not known
-    devices: Occupancy | None
-    throughput: ArrivalRates | None
+    devices: Occupancy | None  # None: not known
+    throughput: Arrivals | None
     sources: tuple[SourceFigures, ...]
 
     @property
@@ -110,6 +109,11 @@ class CampaignFigures:
     @property
     def elapsed(self) -> float | None:
         return None if self.span is None else self.span.seconds
+
+    @property
+    def most_devices(self) -> int:
+        """The largest number of devices that computed at once; 0: not known."""
+        return 0 if self.devices is None else self.devices.most
 
     @property
     def occupancy(self) -> float | None:
@@ -195,9 +199,8 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
         lost=lost,
         repeated=None if lost is None else repeated,
         repeated_seconds=0.0 if lost is None else repeated_seconds,
-        most_devices=None if found is None else found.most,
-        devices=None if found is None else found.occupancy,
-        throughput=None if arrivals is None else arrivals.rates(),
+        devices=found,
+        throughput=arrivals if arrivals is not None and arrivals.are_known else None,
         sources=tuple(
             SourceFigures(text, rows.models[worker] if worker >= 0 else None, int(number), seconds, done)
             for text, worker, (number, seconds, done) in zip(

@@ -18,6 +18,8 @@ from db.look.figures.durations import Times
 
 PARTS = 240
 """The number of parts into which a report splits the time from the first lease to the last."""
+SHORTEST = 0.001
+"""Seconds of that time at least: clocks can divide it."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,10 @@ class Spans:
 class Occupancy:
     """How many devices computed, and how many workers held tasks, in the mean of each part of the elapsed time."""
 
+    most: int  # the largest number of devices that computed at once
     edges: Times
     devices: Times
     workers: Times
-
-
-@dataclass(frozen=True)
-class Computed:
-    """What the attempts of a campaign, read once, say of its devices and workers."""
-
-    most: int  # the largest number of devices that computed at once
-    occupancy: Occupancy | None  # None: no time has passed, or no device computed
 
 
 class _Number:
@@ -115,7 +110,7 @@ class _Number:
 
 def computed(
     parts: Iterable[Spans], devices: Sequence[int | None], end: float, number: int = PARTS
-) -> Computed | None:
+) -> Occupancy | None:
     """What attempts say of devices and workers; None: there are none.
 
     Args:
@@ -132,7 +127,7 @@ def computed(
             continue
         if found is None:
             begin = float(part.granted[0])
-            edges = np.linspace(begin, max(end, np.nextafter(begin, np.inf)), number + 1)
+            edges = np.linspace(begin, max(end, begin + SHORTEST), number + 1)
             found = _Number(limits, edges), _Number(np.ones(len(limits)), edges)
         until = float(part.granted[-1])
         occupies = np.isfinite(part.start)
@@ -143,6 +138,4 @@ def computed(
     none = np.zeros(0), np.zeros(0), np.zeros(0, np.int32)
     for sweep in found:
         sweep.add(*none, np.inf)
-    is_known = end > edges[0] and found[0].most > 0
-    shares = Occupancy(edges, found[0].means(), found[1].means()) if is_known else None
-    return Computed(int(found[0].most), shares)
+    return Occupancy(int(found[0].most), edges, found[0].means(), found[1].means())

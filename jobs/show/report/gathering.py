@@ -66,7 +66,7 @@ class Evidence:
     def figures(self) -> list[str]:
         """Those for which enough is known, in the order of the report."""
         known = {
-            "occupancy": self.numbers.devices is not None,
+            "occupancy": self.numbers.most_devices > 0,
             "throughput": self.numbers.throughput is not None,
             "task-times": self.numbers.times is not None,
         }

@@ -146,7 +146,7 @@ def _progress(evidence: Evidence) -> Iterator[Block]:
     if evidence.forecast:
         yield Paragraph(evidence.forecast)
     if "occupancy" in shown:
-        most = found.most_devices or 0
+        most = found.most_devices
         yield Picture(
             "occupancy",
             f"Devices that computed, and workers with tasks, over time: at most {several(most, 'device')} "
