@@ -422,11 +422,12 @@ def test_what_a_worker_did_in_another_campaign_is_not_counted(history: History) 
     done, given_back = history.lease("a", 2, 30)
     history.deliver(done, 10)
     history.campaign.worker.end([given_back])
-    ended = [
-        (campaign.reader.overview().attempts, campaign.reader.overview().workers[0].done)
-        for campaign in (first, history.campaign)
+    seen = [campaign.reader.overview() for campaign in (first, history.campaign)]
+    assert [(each.attempts, each.workers[0].done) for each in seen] == [
+        ({"done": 2}, 2),
+        ({"done": 1, "released": 1}, 1),
     ]
-    assert ended == [({"done": 2}, 2), ({"done": 1, "released": 1}, 1)]
+    assert [each.speed.tasks_per_minute_now for each in seen] == pytest.approx([1.2, 0.6])
 
 
 def instructions_for_an_overview(campaign: Campaign) -> int:
