@@ -10,7 +10,6 @@ import stat
 import subprocess
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from db import Ledger
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
 from tests.support.command_line import Run
-from tests.support.databases import fresh_database
 from tests.support.farm import HURRY, slowed
 from tests.support.pages import ROOT, Shell
 from tests.support.ports import free_port
@@ -33,20 +31,6 @@ TASK_SECONDS = 1.0
 
 # A busy machine is slow to start and to end processes, and the clusters' limits add up.
 pytestmark = pytest.mark.timeout(600)
-
-
-@pytest.fixture
-def quick(tmp_path: Path) -> Path:
-    """The command whose keepers ask every second."""
-    return preloaded().program_for(tmp_path / "quick", ("tests.cluster.slurm_cluster:ask_often", {}))
-
-
-def keep(program: Path, name: str, folder: Path, *options: str) -> subprocess.Popen[str]:
-    """Start a keeper of a queue of best effort, in an environment with variables that must not matter."""
-    return subprocess.Popen(
-        [program, "slurm", "keep", name, "--partition", "best-effort", "--time", "10:00", *options],
-        cwd=folder, env={**os.environ, **INHERITED}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
 
 
 INHERITED = {
@@ -62,50 +46,6 @@ INHERITED = {
     "USER": "nobody",
 }
 """Variables of an environment that must not matter."""
-
-
-@pytest.mark.exhaustive
-def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
-    """The elements of both wait until the end of the test: nothing but their keepers changes their number."""
-    name, problem = "twins", ["langford", "12", "--depth", "8", "--name", "twins"]
-    ledgers = [fresh_database("postgres", tmp_path) for _ in range(2)]
-    for ledger in ledgers:
-        assert langford("create", *problem, "--ledger", ledger).returncode == 0
-    first, second = (job_name(name, Ledger(ledger).campaign(name).uuid) for ledger in ledgers)
-
-    def waiting() -> Counter[str]:
-        return Counter(cluster.call("squeue", "-r", "-h", "-t", "PENDING", "-o", "%j").split())
-
-    def wait_for(expected: dict[str, int]) -> None:
-        deadline = time.monotonic() + 120
-        while waiting() != expected:
-            assert time.monotonic() < deadline, (waiting(), [keeper.poll() for keeper in keepers])
-            time.sleep(0.5)
-
-    held = ["--max-queued", "3", "--sbatch=--hold"]
-    told = tmp_path / "told"
-    telling = ["--notify-command", f"tee -a {told}"]
-    keepers = [keep(quick, name, tmp_path, *held, *telling, "--ledger", ledger) for ledger in ledgers]
-    try:
-        wait_for({first: 3, second: 3})
-        options = ["--partition", "best-effort", "--time", "10:00", *held, "--ledger", ledgers[0], "--json"]
-        again = langford("slurm", "keep", "--once", name, *options, variables={**os.environ, **INHERITED})
-        assert again.returncode == 0, again.stderr
-        assert json.loads(again.stdout)["submitted"] == 0
-        assert langford("run", *problem, "--ledger", ledgers[0]).returncode == 0
-        wait_for({second: 3})
-        output, errors = keepers[0].communicate(timeout=60)
-        assert (keepers[0].returncode, output) == (0, f"{name} is done\n"), errors
-        assert json.loads(told.read_text())["kind"] == "done"
-        assert f"{name}: tee was notified of 'done'" in errors
-        keepers[1].send_signal(signal.SIGTERM)
-        keepers[1].communicate(timeout=60)
-        assert keepers[1].returncode == 128 + signal.SIGTERM
-        assert waiting() == {second: 3}
-    finally:
-        for keeper in keepers:
-            keeper.kill()
-            keeper.wait()
 
 
 @pytest.fixture
@@ -149,8 +89,8 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, tmp_path: Path) 
     def start() -> subprocess.Popen[str]:
         options = ["--partition", "best-effort", "--max-queued", "3", "--host", "localhost"]
         return subprocess.Popen(
-            [program, "slurm", "keep", "12", *options],
-            cwd=tmp_path, env={**os.environ}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [program, "slurm", "keep", "12", *options, "--notify-command", f"tee -a {tmp_path / 'told'}"],
+            cwd=tmp_path, env=os.environ | INHERITED, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def wait_for(happened: Callable[[], object]) -> None:
@@ -184,6 +124,7 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, tmp_path: Path) 
     output, errors = again.communicate(timeout=400)
     assert again.returncode == 0, errors
     assert output.startswith("L(2,12) = 108,144\n"), errors
+    assert json.loads((tmp_path / "told").read_text())["kind"] == "done"
     assert (folder / "workers.join").read_bytes() == kept
     assert not cluster.call("squeue", "--noheader", "-t", "RUNNING,PENDING", "-p", "best-effort").strip()
 
