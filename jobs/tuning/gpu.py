@@ -12,13 +12,12 @@ from langford.machine.process import computing_threads
 from langford.methods import find_method
 from langford.methods.backtracking.cuda import (
     MAX_TEST_FREE,
-    BacktrackingOnGpu,
     MillerOnGpu,
     RegularOnGpu,
     SearchSettings,
     lane_depth,
 )
-from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
+from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.methods.godfrey.cuda import GodfreyLaunch, GodfreyOnGpu
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
@@ -37,6 +36,7 @@ BLOCKS = (1, 2, 3, 4, 6, 8, 12)
 MOST_DEPTHS = 5
 DEPTHS = (10, 12, 14)
 GODFREY_SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
+ON_GPU: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}
 
 
 class Bench:
@@ -65,7 +65,8 @@ class Bench:
     def trial(self, x: float, plan: BacktrackingPlan | None = None, **changes: Any) -> Trial:
         """Count with some settings changed; ``x``: position on the axis of the experiment."""
         plan = plan or self.plan
-        gpu = on_gpu(plan, self._compiler, self.cores, replace(self.settings, **changes))
+        settings = replace(self.settings, **changes)
+        gpu = ON_GPU[plan.method.name](plan, self._compiler, self.cores, settings)
         label = ", ".join(f"{name} {value}" for name, value in changes.items()) or f"depth {plan.depth}"
         seconds = self._watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.largest_first()))
         total = max(1, gpu.on_gpu + gpu.on_cores)
@@ -75,16 +76,6 @@ class Bench:
     def adopt(self, experiment: Experiment) -> Experiment:
         self.settings = replace(self.settings, **experiment.best.settings)
         return experiment
-
-
-def on_gpu(
-    plan: BacktrackingPlan, compiler: Compiler, cores: int, settings: SearchSettings
-) -> BacktrackingOnGpu[MillerPlan] | BacktrackingOnGpu[RegularPlan]:
-    """The evaluator of a plan on a GPU, with these settings instead of the usual ones."""
-    if isinstance(plan, RegularPlan):
-        return RegularOnGpu(plan, compiler, cores, settings)
-    assert isinstance(plan, MillerPlan)
-    return MillerOnGpu(plan, compiler, cores, settings)
 
 
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
