@@ -200,8 +200,8 @@ def test_every_module_can_be_imported() -> None:
 
 
 LONG = {"methods", "farm", "large_ledger", "strangers", "one_token", "event_graphs", "irregular", "irregular_ranks"}
-LONG |= {"serving", "replication"}
-"""These take 3 to 65 s at their smallest size, too long for each run of the tests."""
+LONG |= {"serving"}
+"""These take 9 to 170 s at their smallest size, too long for each run of the tests."""
 RUN_HERE = [each for each in BENCHMARKS if each.name not in {*LONG, "soak", "shifted_points"}]
 """The soak has a test of its own, and the points have those of their page."""
 
