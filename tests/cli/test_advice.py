@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from db.ledger import Ledger
 from langford.cli.main import cli
 from langford.cost import MAX_SECONDS
 from langford.problem import Problem
@@ -23,16 +21,6 @@ PROBLEMS = [
     Problem.from_differences([2, 3], 7, [2, 6, 7]),
     Problem.from_differences(range(2, 11), copies=3),
 ]
-
-
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
-def test_a_problem_as_arguments_is_that_problem(
-    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(cli, ["create", *problem.arguments, "--name", "farmed", "--method", "miller"])
-    assert done.exit_code == 0, done.output
-    assert Ledger("langford.db").campaign("farmed").problem == problem
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from unittest.mock import Mock
 
 import pytest
 
 import langford as library
 from langford.devices import CPU, Cuda, Device
-from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
+from langford.errors import BadInput, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, chosen_plan, fastest_method
-from langford.methods.choice import MANY_TASKS, fastest, task_depth
+from langford.methods.choice import MANY_TASKS, task_depth
 from langford.methods.speeds import Growth, Speeds
 from langford.problem import Problem
 from tests.support.command_line import Run
@@ -52,17 +51,6 @@ def test_a_seed_asks_for_a_method_that_has_one() -> None:
     assert fastest_method(Problem.langford(8), "cpu", seeded=True).name == "shifted2"
     with pytest.raises(MethodDoesNotApply, match="no method with a seed can count"):
         fastest_method(Problem.langford(9, 3), "cpu", seeded=True)
-
-
-@pytest.mark.parametrize(
-    ("n", "begins", "chosen"),
-    [(30, (20, 10), 1), (30, (10, 20), 2), (15, (20, 10), 2), (5, (20, 10), 0), (30, (None, 20), 2)],
-)
-def test_of_methods_the_one_that_is_fastest_from_the_largest_n_on_is_chosen(
-    n: int, begins: tuple[int | None, int | None], chosen: int
-) -> None:
-    methods = [Mock(speeds=Mock(first=Mock(return_value=begin))) for begin in (None, *begins)]
-    assert fastest(Problem.langford(n), methods, "cpu") is methods[chosen]
 
 
 # -- the depth --------------------------------------------------------------------------------
@@ -146,19 +134,6 @@ def test_what_is_given_is_not_chosen() -> None:
     problem = Problem.langford(8)
     assert chosen_plan(problem, CPU, "godfrey", 4).key == PlanKey(problem, "godfrey", 4)
     assert chosen_plan(problem, CPU, depth=2, seed=7).key == PlanKey(problem, "shifted2", 2, 7)
-
-
-def test_a_bad_choice_is_refused_before_there_is_a_plan() -> None:
-    problem = Problem.langford(8)
-    for given, error in (
-        ({"method": "shifted", "depth": 99}, BadDepth),
-        ({"depth": 2.0}, BadDepth),
-        ({"method": "polyphase", "seed": 1}, BadSeed),
-        ({"method": "shifted", "seed": "7"}, BadSeed),
-        ({"method": "abacus"}, MethodDoesNotApply),
-    ):
-        with pytest.raises(error):
-            chosen_plan(problem, CPU, **given)
 
 
 def test_a_named_method_needs_a_kernel_for_the_kind_of_device(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
@@ -22,9 +19,8 @@ from langford.methods.speed import Speed, whole_work
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.support.cases import exhaustive
-from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.command_line import Run
 from tests.support.databases import new_ledger
-from tests.support.farm import slowed, start
 
 PROBLEM = Problem.langford(8)
 
@@ -193,33 +189,3 @@ def test_two_counts_that_agree_must_agree_with_what_is_known(
     assert confirmation.agrees is confirmation.document()["agrees"] is agrees
     assert words in confirmation.words
     asked.assert_called_once()  # it may take random walks
-
-
-@pytest.mark.exhaustive
-def test_a_stopped_confirmation_goes_on(langford: Run, tmp_path: Path) -> None:
-    key = PlanKey(Problem.langford(12), "polyphase", 8)
-    write_campaign(tmp_path, key, true_results(key), "twelve")
-    late = langford("confirm", "twelve", "--method", "godfrey", "--depth", "10", "--time-limit", "0")
-    assert (late.returncode, "give a longer --time-limit to resume" in late.stderr) == (3, True)
-    # The depth is that of the campaign that was begun.
-    command = ["confirm", "twelve", "--method", "godfrey", "--workers", "2", "--json"]
-    environment = {**ENVIRONMENT, **slowed(tmp_path, 0.1)}
-    process = start(command, tmp_path, environment, in_process=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    with Ledger(str(tmp_path / "langford.db")) as ledger:
-        begun = ledger.campaign("langford-12-godfrey-10")
-        while not begun.reader.standing().tasks.get("done"):
-            assert process.poll() is None
-            time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 128 + signal.SIGTERM, errors
-        kept = {evaluation.result.index: evaluation for evaluation in begun.reader.export().results}
-        assert 0 < len(kept) < begun.tasks
-        resumed = langford(*command)
-        assert resumed.returncode == 0, resumed.stderr
-        after = {evaluation.result.index: evaluation for evaluation in begun.reader.export().results}
-        assert {index: after[index] for index in kept} == kept
-        assert len(ledger.campaigns()) == 2
-    assert json.loads(resumed.stdout)["agrees"] is True
-    # Once more: there is nothing left to compute.
-    assert langford(*command).stdout == resumed.stdout

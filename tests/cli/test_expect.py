@@ -104,11 +104,6 @@ def test_a_citation_names_a_file_only_if_it_exists(twelve: str, monkeypatch: pyt
     assert "  howpublished = {Computer program, kernels " in entry
 
 
-@pytest.mark.parametrize("number", ["108 144", "108.144", "108'144", "108144"])
-def test_a_number_may_be_in_groups(number: str) -> None:
-    assert "with the expected 108,144" in call("count", "12", "--expect", number).output
-
-
 def test_a_term_of_a_sequence_is_what_it_counts() -> None:
     shown = call("count", "A176127", "8")
     assert shown.output.startswith("A176127(8) = 300\n  L(2,8) = 150 arrangements up to reversal, ")

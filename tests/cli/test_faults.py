@@ -242,13 +242,3 @@ def test_a_wrong_total_of_2015_passes_the_checks_of_totals() -> None:
     assert wrong.checks == right.checks
     assert agreement(plan.problem, wrong.published).agrees is False
     assert str(WRONG_2015) in PAGE.read_text()
-
-
-def test_a_raise_by_a_multiple_of_the_modulus_changes_no_residue_of_a_long_count() -> None:
-    plan = plan_of(SUMS_27)
-    kept = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
-    results = [evaluation.result for evaluation in read_export(kept).results]
-    results[7] = replace(results[7], value=results[7].value + (MODULUS << 45))
-    assert residue(results[7].value) == results[7].residue
-    wrong = merge(plan, results)
-    assert agreement(plan.problem, wrong.published).agrees is False

@@ -75,14 +75,6 @@ def test_a_table_shows_no_letter_that_acts() -> None:
     assert shown.count(str(COUNT)) == 3
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_no_rows_are_no_error(form: str) -> None:
-    content = made(form, rows=[])
-    assert bool(content) == (form != "expanded")
-    if form == "json":
-        assert json.loads(content) == []
-
-
 def test_a_terminal_gets_what_it_can_show() -> None:
     assert b"\x1b" in made("csv")
     assert b"\x1b" not in made("csv", on_terminal=True)

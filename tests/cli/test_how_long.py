@@ -93,16 +93,6 @@ def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest
     assert words == "more GPUs (`langford create`, then `langford serve`) make it shorter"
 
 
-def test_ranks_that_resume_a_campaign_ask_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_a_core(monkeypatch, 2 * HOUR)
-    ranks = Mock(rank=0, size=2, bcast=lambda key: key)
-    for name, value in {"world": ranks, "device_of": CPU, "_complete": (0, False)}.items():
-        monkeypatch.setattr(f"langford.cli.cluster.mpi.{name}", Mock(return_value=value))
-    assert call("mpi", "8", "--yes").exit_code == 0
-    resumed = call("mpi", "8")
-    assert (resumed.exit_code, resumed.stderr) == (0, "")
-
-
 def test_ranks_say_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 4 * MINUTES)
     for name, value in {"world": Mock(rank=0, size=4), "device_of": CPU, "_count_static": 0}.items():
@@ -266,13 +256,6 @@ def test_a_campaign_for_gpus_is_forecast_for_a_gpu() -> None:
     assert "1 GPU of a worker; results in langford.db" in where
     said = json.loads(call(*command, "--json").stdout)
     assert (said["device"], said["devices"], said["host"]) == ("cuda", 1, None)
-
-
-@pytest.mark.usefixtures("no_gpu")
-def test_a_campaign_for_gpus_is_made_where_there_is_none() -> None:
-    for words in ("28 --depth 8", "40 --method miller --depth 3"):  # the second is too much for any cluster
-        done = call("create", *words.split(), "--device", "cuda")
-        assert (done.exit_code, "on 1 idle GPU" in done.stderr) == (0, True), done.output
 
 
 def test_a_limit_that_no_task_fits_is_not_advised_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import langford as library
-from langford.problem import Problem
 from tests.support.command_line import Run
 
 # L(2,33) takes years: a command that computes does not end in the time of a test.
@@ -56,15 +55,3 @@ def test_the_api_answers_at_once() -> None:
     assert library.count(33) == library.count(101) == 0
     assert library.count(9, anyway=True) == 0
     assert library.estimate(33).value == 0
-
-
-@pytest.mark.parametrize("problem", [Problem.langford(21), Problem.skolem(6), Problem.named("hooked-skolem", 4)])
-def test_the_reason_holds_for_a_reader_who_adds_up(problem: Problem) -> None:
-    """The sums in the sentence are those of the problem."""
-    places, differences = sum(problem.filled), sum(problem.differences)
-    rest = places - differences
-    assert rest % 2
-    words = str(problem.obstruction)
-    added = f"the filled places add up to {places} and the differences to {differences};"
-    assert words.startswith(f"by parity: {added}")
-    assert f"{places} − {differences} = {rest} is odd" in words

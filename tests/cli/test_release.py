@@ -51,24 +51,6 @@ def test_the_changelog_has_every_version_once_and_the_newest_first() -> None:
     assert all(day for _, day in released()[1:])
 
 
-def test_contributors_find_the_tests_of_each_room() -> None:
-    rows = re.findall(r"^\| (.*) \| `pytest (tests/\w+)` \|$", text_of("CONTRIBUTING.md"), re.MULTILINE)
-    assert len(rows) >= 6
-    for rooms, tests in rows:
-        assert (ROOT / tests).is_dir()
-        for room in re.findall(r"`([\w/]+)`", rooms):
-            assert (ROOT / room).is_dir(), room
-    tested = {tests.partition("/")[2] for _, tests in rows}
-    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert folders - tested == {"system"}
-
-
-@pytest.mark.parametrize("command", ["ruff check", "ruff format --check", "mypy", "lint-imports"])
-def test_contributors_run_the_checks_of_ci(command: str) -> None:
-    for page in (".ci/run", ".pre-commit-config.yaml", "CONTRIBUTING.md"):
-        assert command in text_of(page), page
-
-
 def test_the_readme_fits_two_screens_and_begins_with_the_question() -> None:
     readme = text_of("README.md")
     assert len(readme.splitlines()) <= 128

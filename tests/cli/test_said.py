@@ -20,9 +20,8 @@ from jobs.pools.pool import Finished
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.cli.main import cli
-from langford.cli.output.answer import Answer
 from langford.devices import CPU
-from langford.methods import METHODS, Count, PlanKey, plan_of
+from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.enrolling import enrol
 from tests.support.pages import ROOT
@@ -114,21 +113,3 @@ def test_a_run_that_is_stopped_knows_how_many_leases_it_gave_back() -> None:
         assert report.stopped == "SIGTERM"
         assert report.given_back > 0
         assert not campaign.reader.lease_holders()
-
-
-@pytest.mark.parametrize(
-    ("method", "evaluated", "work", "seconds"),
-    [("polyphase", 1_772_504, 130_772_504.0, 0.15), ("miller", 28_298_993_776, 2e9, 95.0)],
-)
-def test_an_answer_has_one_unit_and_its_speed_is_the_quotient(
-    method: str, evaluated: int, work: float, seconds: float
-) -> None:
-    """That of a status, too."""
-    count = Count(Problem.langford(12), 216_288, 108_144, 1, evaluated, ())
-    lines = Answer(KEY.problem, method, count, seconds, work, "", str).lines()
-    [line] = [line for line in lines if "found" in line]
-    unit = METHODS[method].unit
-    found = re.fullmatch(rf"  found by  {method}: ([\d,]+) {unit} in (\d+(?:\.\d+)?) s : (\d+) M {unit}/s", line)
-    assert found is not None
-    number, time, speed = (float(text.replace(",", "")) for text in found.groups())
-    assert number / time == pytest.approx(speed * 1e6, rel=0.01)

@@ -53,13 +53,6 @@ def test_a_file_that_was_changed_is_signed_by_nobody(signed: Path, ada: Path) ->
             signer(signed, signers)
 
 
-def test_a_file_without_a_signature_is_not_signed(signed: Path, ada: Path) -> None:
-    signature_of(signed).unlink()
-    assert signer(signed, None).startswith("unsigned: ")
-    with pytest.raises(BadSignature, match="is not signed"):
-        signer(signed, allowed(ada))
-
-
 def test_a_key_that_nobody_allowed_is_not_trusted(signed: Path, ada: Path) -> None:
     signatures.write(signed, b"what eve said", FORM, key(ada.parent, "eve"))
     with pytest.raises(BadSignature, match="do not trust it"):

@@ -24,12 +24,10 @@ NAVIGATION = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
     [
         ('<script src="https://cdn.example/a.js"></script>', ["https://cdn.example/a.js"]),
         ("<link rel=stylesheet href=//fonts.example/css>", ["//fonts.example/css"]),
-        ("<img alt='' src='http://example/a.png'>", ["http://example/a.png"]),
         ("@font-face { src: url(https://example/a.woff2) }", ["https://example/a.woff2"]),
         ('@import "https://example/a.css";', ["https://example/a.css"]),
         ('<script src="assets/a.js"></script><img src="data:image/png;base64,//8=">', []),
         ('<a href="https://oeis.org/A014552">A014552</a>', []),
-        ('<link rel="canonical" href="https://example/">', []),
     ],
 )
 def test_what_a_browser_would_fetch(text: str, found: list[str]) -> None:
@@ -46,7 +44,6 @@ def test_a_link_that_leaves_the_site_is_text() -> None:
         ("$ langford count 8\nL(2,8) = 150\n...\n$ echo $?\n0", "langford count 8\necho $?"),
         ("$ langford slurm keep l24 \\\n    --time 20m\n#!/bin/bash", "langford slurm keep l24 \\\n    --time 20m"),
         (">>> for n in 3, 4:\n...     print(n)\n3\n4\n>>> n\n4", "for n in 3, 4:\n    print(n)\nn"),
-        ("langford-3\n 2 3 1 2 1 3", "langford-3\n 2 3 1 2 1 3"),
     ],
 )
 def test_the_copy_button_takes_what_is_typed(browser: Browser, shown: str, copied: str) -> None:

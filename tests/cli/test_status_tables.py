@@ -58,14 +58,6 @@ def test_a_name_that_is_wider_than_the_terminal_is_whole() -> None:
     assert [line.split()[0] for line in lines] == ["campaign", LONG, "seven"]
 
 
-def test_no_name_in_a_warning_is_broken() -> None:
-    name = "a-worker-on-some-host.cluster.example.org"
-    text = " ".join(["others wait for", *[name] * 5])
-    lines = lines_of([replace(OVERVIEW, warnings=(Warned(WarningKind.SILENT_WORKER, text),))], 80)
-    assert " ".join(lines).count(name) == 5
-    assert max(map(cell_len, lines)) <= 80
-
-
 def test_text_of_strangers_draws_nothing() -> None:
     hostile = replace(
         of_hosts(EVIL),

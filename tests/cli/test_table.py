@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import pty
 import re
 import signal
 import subprocess
@@ -45,7 +43,6 @@ from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.consoles import KeptConsole
 from tests.support.databases import new_ledger
 from tests.support.enrolling import enrol
-from tests.support.forecasts import taking
 from tests.support.preloaded import Preparation, adapt, preloaded
 
 
@@ -259,39 +256,6 @@ def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path
     assert planned["seconds"] == 0.0
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         assert {campaign.tasks for campaign in ledger.campaigns()} == {1}, "a small problem is one task"
-
-
-# -- bad input --------------------------------------------------------------------------------
-
-
-def expect_a_day() -> None:
-    """Have this process expect a day of a core for each count."""
-    adapt(taking(lambda problem, method: 86400.0))
-
-
-@pytest.mark.exhaustive
-def test_a_long_table_is_begun_after_a_question(tmp_path: Path) -> None:
-    command = ["table", "skolem", "25", "--from", "25"]
-    terminal, end = pty.openpty()
-    prepare: Preparation = (f"{__name__}:{expect_a_day.__name__}", {})
-    with preloaded().start(
-        command, tmp_path, ENVIRONMENT, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, prepare=prepare
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        said = b""
-        while b"Start? [y/N]: " not in said:
-            part = os.read(process.stderr.fileno(), 4096)
-            assert part, said
-            said += part
-        os.write(terminal, b"n\n")
-        output, errors = process.communicate(timeout=100)
-    os.close(terminal)
-    os.close(end)
-    assert (process.returncode, output) == (2, "")
-    assert b": about " in said
-    assert str(errors).rstrip().endswith("or give --yes")
-    assert not list(tmp_path.iterdir())
 
 
 # -- kills ------------------------------------------------------------------------------------

@@ -77,14 +77,6 @@ def test_a_search_from_above_turns_no_edges_round(gpu: Gpu, monkeypatch: pytest.
     assert gpu.on_host(found.parent).tolist() == [0, 0, 1, -1]
 
 
-def test_edges_looked_at_more_often_than_there_are(gpu: Gpu) -> None:
-    """Levels from below look at the rows of 21, 22 and 23 again and again; both devices decide alike after that."""
-    sources = [*(10 * [0]), 1, 11, 20, 21, 22]
-    targets = [*range(1, 11), 11, 12, 21, 22, 23]
-    graph = Graph.from_edges(1000, np.array(sources, INT), np.array(targets, INT))
-    assert cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, "auto")[1] == bfs(graph, 0).levels
-
-
 def test_wide_offsets_of_a_caller_serve_both_ways(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges turned round on a GPU have offsets as narrow as they may be."""
     narrow = Graph.from_edges(4, np.array([0, 1, 1]), np.array([1, 2, 0]))

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
 from langford.errors import BadInput
-from langford.irregular import Tree, TreeMatrix, leaffix, rootfix, search_states
+from langford.irregular import Tree, TreeMatrix, leaffix, rootfix
 from langford.irregular.compression import best_offset, compress
-from langford.problem import Problem
-from tests.irregular.references import euler_tour, list_rank, unrolled
+from tests.irregular.references import euler_tour, list_rank
 
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -196,19 +195,6 @@ def test_a_chain_of_a_million() -> None:
     for method in ALL_METHODS:
         assert np.array_equal(rootfix(tree, ones, "add", method), np.arange(1, n + 1))  # type: ignore[arg-type]
         assert np.array_equal(leaffix(tree, ones, "add", method), np.arange(n, 0, -1))  # type: ignore[arg-type]
-
-
-def test_the_unrolled_search_tree_goes_through_every_method() -> None:
-    states = search_states(Problem.langford(11))
-    parent = unrolled(states)
-    tree = Tree(parent)
-    nodes = [level.nodes for level in states.levels]
-    assert np.bincount(tree.depth)[1:].tolist() == nodes
-    ones = np.ones(len(parent), np.int64)
-    sizes = [leaffix(tree, ones, "add", method) for method in ALL_METHODS]  # type: ignore[arg-type]
-    assert all(np.array_equal(size, sizes[0]) for size in sizes)
-    first = np.flatnonzero(tree.depth == 1)
-    assert sorted(sizes[0][first] - 1) == sorted(np.repeat(states.levels[0].nodes_below, states.levels[0].ways))
 
 
 def test_compression_takes_few_entries_and_few_steps() -> None:

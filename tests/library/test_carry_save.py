@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from langford.arithmetic import limbs
 from langford.arithmetic.limbs import SPREAD_BOUND
-from langford.arithmetic.residue import MODULUS, residue, trailing_zeros
 from langford.kernels.cpu.carry_save import add_words, make_room, spread_carries
 
 WORDS = 3
@@ -63,13 +62,6 @@ def test_spreading_keeps_the_value(values: list[int]) -> None:
     assert all(0 <= limb < 2**32 for limb in number[:-1].tolist())
 
 
-@given(TERMS)
-def test_words_sum_to_the_residue(value: int) -> None:
-    *low, top = words_of(value)
-    assert residue(sum(word % 2**64 for word in low) + top) == residue(value)
-    assert 0 <= residue(value) < MODULUS
-
-
 @given(st.integers(1, 2**300) | st.integers(1, 300).flatmap(lambda bits: st.sampled_from([2**bits - 1, 2**bits])))
 @example(2**64 - 1)
 @example(2**63)
@@ -78,9 +70,3 @@ def test_limbs_hold_the_bound(bound: int) -> None:
     assert count % 2 == 0
     assert bound < 2 ** (32 * count - 1)
     assert count == 2 or bound >= 2 ** (32 * (count - 2) - 1)
-
-
-@given(st.integers(1, 2**200), st.integers(0, 90))
-def test_trailing_zeros(odd: int, zeros: int) -> None:
-    assert trailing_zeros((2 * odd + 1) << zeros) == zeros
-    assert trailing_zeros(-((2 * odd + 1) << zeros)) == zeros

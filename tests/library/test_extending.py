@@ -16,7 +16,7 @@ from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.counting import count_tasks
 from langford.devices import CPU
-from langford.errors import BadProblem, MethodDoesNotApply
+from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
@@ -63,13 +63,6 @@ def inclusion(monkeypatch: pytest.MonkeyPatch) -> Inclusion:
 @pytest.mark.parametrize("problem", METHOD_PROBLEMS, ids=lambda problem: problem.name)
 def test_a_method_of_ones_own_counts(inclusion: Inclusion, problem: Problem) -> None:
     assert langford.count(problem, method="inclusion") == true_count(problem)
-
-
-@pytest.mark.parametrize("depth", [0, 1, 7])
-def test_a_method_of_ones_own_splits_at_any_depth(inclusion: Inclusion, depth: int) -> None:
-    plan = langford.plan(4, method="inclusion", depth=depth)
-    count = langford.merge(plan, map(plan.evaluate, plan.tasks))
-    assert (count.published, count.tasks) == (true_count(plan.problem), 2**depth)
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(4), Problem.langford(5)], ids=lambda problem: problem.name)
@@ -125,14 +118,6 @@ def test_a_variant_of_ones_own_is_counted_by_every_method(sparse: Variant, n: in
     assert applying == ["polyphase", "shifted2", "shifted", "godfrey", "miller", "regular"]
     assert {name: langford.count(problem, method=name) for name in applying} == dict.fromkeys(applying, expected)
     assert len(list(langford.arrangements(problem))) == expected
-
-
-def test_a_variant_of_ones_own_has_a_name(sparse: Variant) -> None:
-    for problem in (Problem.named("sparse", 5), Problem.named("sparse", 9, copies=3)):
-        assert Problem.parse(problem.name) == problem
-    assert (problem.name, str(problem)) == ("sparse-9-x3", "Sparse(3,9)")
-    with pytest.raises(BadProblem, match=r"choose one of .*, sparse$"):
-        Problem.named("dense", 5)
 
 
 # -- a kernel ---------------------------------------------------------------------------------

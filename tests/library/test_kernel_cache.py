@@ -128,19 +128,6 @@ def test_where_every_folder_is_open_there_is_an_error(home: Path, temporary: Pat
     assert os.listdir(temporary) == []
 
 
-@as_root
-def test_a_new_folder_that_was_exchanged_is_left(home: Path, temporary: Path) -> None:
-    """Sweepers of temporary files may delete a folder that is in use, and others may make one of its name."""
-    home.chmod(0o777)
-    usual(temporary).mkdir()
-    os.chown(usual(temporary), STRANGER, STRANGER)
-    folder = cache_folder()
-    folder.rmdir()
-    folder.mkdir(mode=0o777)
-    os.chown(folder, STRANGER, STRANGER)
-    assert cache_folder() not in (folder, usual(temporary))
-
-
 CHILD = "from langford.kernels.cache import cache_folder; print(cache_folder())"
 PARENT = f"""
 import os, subprocess, sys

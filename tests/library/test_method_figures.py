@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from langford.methods import METHODS
-from langford.methods.polyphase.components import IMAGES
 from langford.result import PartialResult
-from tests.support import brute_force
 
 NAMES = (
     "grids",
@@ -25,7 +23,6 @@ grids, godfrey_figure, polyphase_figure, search_figure, method_figures = (
 )
 PROBLEM = grids.PROBLEM
 DOCS = Path(__file__).parents[2] / "docs"
-ARRANGEMENTS = brute_force.arrangements(PROBLEM)
 
 
 def only_result(method: str, depth: int) -> PartialResult:
@@ -33,13 +30,6 @@ def only_result(method: str, depth: int) -> PartialResult:
     plan = METHODS[method].plan(PROBLEM, depth)
     [index] = plan.tasks
     return plan.evaluate(index)
-
-
-def test_the_search_trees_reach_all_arrangements() -> None:
-    complete = [node for node in search_figure.plain_tree().all() if node.words]
-    assert len(complete) == ARRANGEMENTS
-    for tree in (search_figure.miller_tree(), search_figure.regular_tree()):
-        assert [node.words for node in tree.all() if "arr" in node.words] == [f"{ARRANGEMENTS} arrangements"]
 
 
 def test_the_search_trees_are_those_of_the_methods() -> None:
@@ -58,13 +48,6 @@ def test_the_points_are_those_of_godfreys_sum() -> None:
     walk = [x for number, row in enumerate(rows) for x in (row if number % 2 == 0 else row[::-1])]
     for before, after in itertools.pairwise(walk):
         assert sum(before[place] != after[place] for place in before) == 1
-
-
-def test_the_pairs_are_those_of_the_polyphase_sum() -> None:
-    visited, result = polyphase_figure.pairs(), only_result("polyphase", 0)
-    assert sum(pair.images * pair.weight for pair in visited) == result.value
-    assert sum(IMAGES for pair in visited if pair.evens) == result.evaluated
-    assert sum(pair.weight for pair in visited) == 2 ** len(PROBLEM.filled)
 
 
 @pytest.fixture(scope="module")

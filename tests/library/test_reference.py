@@ -105,12 +105,3 @@ def test_the_shortest_langford_rows_of_a_defect_are_the_transcribed_terms() -> N
 )
 def test_the_row_decides_what_is_published(problem: Problem, count: int | None, source: str | None) -> None:
     assert (published(problem), cited(problem)) == (count, source)
-
-
-def test_rows_differ_where_their_counts_may() -> None:
-    problems = [
-        Problem.skolem(4), Problem.skolem(5), Problem.langford(4), Problem.skolem(4, 3),
-        Problem.named("hooked-skolem", 4),
-        Problem.named("extended-skolem", 4, hole=3), Problem.named("rosa", 4),
-    ]  # fmt: skip
-    assert len({problem.pattern for problem in problems}) == len(problems)

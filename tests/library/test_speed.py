@@ -19,7 +19,6 @@ from langford.methods.speed import (
     Speed,
     expected_seconds,
     measured,
-    small_tasks,
     speed_here,
     speed_of,
     tabled,
@@ -143,16 +142,6 @@ def test_a_search_on_a_card_is_measured_at_small_problems(monkeypatch: pytest.Mo
     assert growth is not None
     assert found.expected(larger) / found.expected(large) == pytest.approx(growth**4)
     assert found.expected(large) > 3600.0
-
-
-def test_the_task_that_shows_the_speed_of_a_core_is_no_small_one() -> None:
-    # What a task prepares for each u takes as long as thousands of points.
-    shifted = METHODS["shifted"]
-    for n in (20, 24, 28, 32):
-        start = shifted.speeds.forecast(2)
-        probe = Problem.langford(min(n, start.probe))
-        plan = shifted.plan(probe, small_tasks(probe, shifted, start.points))
-        assert 2**31 < plan.work.max() <= 2**34
 
 
 def test_the_table_answers_for_a_card_that_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -217,19 +217,6 @@ def test_each_short_one_runs_at_its_smallest_size(benchmark: Benchmark, tmp_path
         assert json.loads((tmp_path / f"{benchmark.name}.json").read_text())
 
 
-def test_the_list_says_what_each_measures(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["benchmarks"])
-    command.main()
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "| benchmark | measures | needs | takes |"
-    assert [line.split(" | ")[0] for line in lines[2:]] == [f"| {benchmark.name}" for benchmark in BENCHMARKS]
-    for benchmark in BENCHMARKS:
-        assert len(benchmark.measures) > 30, benchmark.name
-        assert benchmark.measures.endswith((".", ":")), benchmark.measures
-
-
 def test_the_pages_name_commands_that_exist() -> None:
     root = FOLDER.parent
     pages = [root / "README.md", *(root / "docs").glob("*.md"), *FOLDER.glob("*.md"), *FOLDER.glob("*.py")]
@@ -276,13 +263,3 @@ def test_the_command_fails_where_a_benchmark_fails_but_runs_the_others(
     assert ended.value.code == 1
     assert "| broken | failed, exit code 3 |" in capsys.readouterr().out
     assert sorted(file.stem for file in tmp_path.glob("*.ran")) == ["broken", "fine"]
-
-
-def test_a_name_that_is_not_in_the_list_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "nothing"])
-    with pytest.raises(SystemExit) as ended:
-        command.main()
-    assert ended.value.code == 2
-    assert "there is no benchmark nothing, only all, methods" in capsys.readouterr().err

@@ -182,33 +182,6 @@ def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER), errors
 
 
-@pytest.mark.exhaustive
-def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
-    """They rest until each of them has results."""
-    with started(CAMPAIGN, tmp_path, rests=0.5) as first:
-        wait_for_results(tmp_path, first)
-        with started(CAMPAIGN, tmp_path, rests=0.5) as second:
-            deadline = time.monotonic() + 100
-            while not all(results := results_of_workers(tmp_path)) or len(results) < 2:
-                assert (first.poll(), second.poll()) == (None, None)
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
-            hurry(tmp_path)
-            said = [process.communicate(timeout=120)[1] for process in (first, second)]
-    codes = {first.returncode, second.returncode}
-    assert codes <= {0, 3}, said
-    assert 0 in codes
-    [status] = json.loads(langford("status", "--json").stdout)
-    assert status["attempts"] == {"done": TASKS}
-    assert langford("result", "soak").stdout.startswith(ANSWER)
-
-
-def results_of_workers(folder: Path) -> list[int]:
-    """How many tasks each worker of the campaign has done."""
-    with Ledger(str(folder / "langford.db")) as ledger:
-        return [worker.done for worker in ledger.campaign("soak").reader.overview().workers]
-
-
 def test_a_time_limit_drains(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within an hour's limit the first task, which takes an hour, leaves no time for another one."""
     saw = KnownSpeed.saw

@@ -302,11 +302,8 @@ def test_a_file_beside_a_script_that_hides_a_package_is_named(tmp_path: Path, na
 def test_a_foreign_package_that_is_imported_already_is_named(tmp_path: Path) -> None:
     (tmp_path / "db.py").write_text("rows = 1\n")
     program = "import db, langford\ntry: langford.Ledger\nexcept langford.BadInput as error: print(error)"
-    for arguments in (["-c", program], ["-"]):
-        done = subprocess.run(
-            [sys.executable, *arguments], input=program, cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.startswith(f"{tmp_path / 'db.py'} is in the way")
+    done = ran([sys.executable, "-c", program], tmp_path)
+    assert done.stdout.startswith(f"{tmp_path / 'db.py'} is in the way")
 
 
 def test_a_folder_of_data_beside_a_script_is_not_in_the_way(tmp_path: Path) -> None:
