@@ -196,13 +196,6 @@ def test_a_copy_replaces_no_file_that_was_made_meanwhile(tmp_path: Path, monkeyp
     assert target.read_text() == "mine"
 
 
-def test_the_command(tmp_path: Path) -> None:
-    write_used_ledger(str(tmp_path / "a.db"))
-    done = CliRunner().invoke(cli, ["ledger", "copy", str(tmp_path / "a.db"), str(tmp_path / "b.db")])
-    assert done.exit_code == 0
-    assert "result" in done.output
-
-
 def test_who_asks_for_a_backup_is_told_of_copy() -> None:
     done = CliRunner().invoke(cli, ["ledger", "backup"])
     assert done.exit_code == 2

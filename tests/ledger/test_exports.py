@@ -172,14 +172,6 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
             read_export(file)
 
 
-def test_a_changed_text_is_noticed(tmp_path: Path) -> None:
-    text = gzip.decompress(export_of(TRUE).to_bytes())
-    file = tmp_path / "changed.gz"
-    file.write_bytes(gzip.compress(text.replace(b'"seconds": 0.25', b'"seconds": 0.26', 1)))
-    with pytest.raises(BadExport, match="checksum"):
-        read_export(file)
-
-
 def test_an_absent_file_is_no_export(tmp_path: Path) -> None:
     """Others that are none are in ``test_malicious_exports``."""
     advice = r"there is no export .*absent\.gz: check its name, or write it with `langford export`"

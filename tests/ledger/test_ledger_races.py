@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from db import Campaign, Export, Ledger, Promise
+from db import Campaign, Export, Ledger
 from db.schema.models import Attempt, Voter, Worker
 from db.states import EventKind, TaskState
 from db.store.connections import prepare_new
@@ -35,7 +35,6 @@ from tests.support.campaigns import (
     PLAN,
     TASKS,
     TRUE,
-    deliver,
     delivery,
     events,
     finish,
@@ -47,7 +46,6 @@ from tests.support.databases import fresh_database, new_ledger
 from tests.support.enrolling import enrol
 
 RIVALS = 4
-DRAWN = frozenset([0, 1])
 
 
 def together(act: Callable[[int], Any]) -> list[Any]:
@@ -137,30 +135,6 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, 
     assert sum(name.startswith("worker") for name in names) == 20
     for ledger in ledgers:
         ledger.close()
-
-
-@pytest.mark.exhaustive
-@BOTH
-def test_an_import_raises_the_share_while_results_arrive(ledger: Ledger, campaign: Campaign) -> None:
-    """Whatever comes first, all results are drawn in the end: none is missing in the index of the draw."""
-    export = Export(
-        NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]), promise=Promise(1.0, DRAWN)
-    )
-
-    def act(mine: Campaign, number: int) -> None:
-        with Ledger(ledger.database.where) as other:
-            if number == 0:
-                other.take(export, PLAN, "importer", "host", "1")
-                return
-            enrol(other, f"worker {number}", f"host {number}", "1")
-            for lease in mine.worker.lease(f"worker {number}", 3, HOUR):
-                deliver(mine, lease, TRUE[lease.index])
-
-    at_once(ledger, act)
-    promise = campaign.reader.promise()
-    assert promise is not None
-    assert promise.share == 1
-    assert len(promise.drawn) == campaign.reader.replication().drawn == len(campaign.reader.export().results)
 
 
 @BOTH

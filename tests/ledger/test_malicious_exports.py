@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sqlite3
 import subprocess
 import sys
@@ -19,10 +18,10 @@ from db.errors import BadExport
 from db.schema.models import Base
 from db.states import Role
 from jobs.verify import exchange
-from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
+from tests.support.campaigns import TASKS, new_campaign, true_deliveries
 from tests.support.command_line import ENVIRONMENT, Run, without_announcement
 from tests.support.databases import new_address
-from tests.support.malicious_exports import honest, malicious, packed
+from tests.support.malicious_exports import malicious
 
 FILES = dict(malicious())
 CALLS = 10_000_000
@@ -65,30 +64,6 @@ def dump(where: str) -> str:
         rows = connection.execute(text("SELECT sequencename, last_value FROM pg_sequences ORDER BY 1"))
         lines += [str(tuple(row)) for row in rows]
     return "\n".join(lines)
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_a_time_that_a_file_claims_misleads_nobody(langford: Run, tmp_path: Path) -> None:
-    header, source, *results = honest()
-    claimed = [result | {"seconds": 1e10} for result in results[:-3]]
-    (tmp_path / "claims.gz").write_bytes(packed([header | {"results": len(claimed)}, source, *claimed]))
-    run = ["run", "langford", "7", "--method", "polyphase", "--depth", "8", "--name", NAME]
-    for command, code in (
-        (["import", "claims.gz"], 0),
-        ([*run, "--time-limit", "0"], 3),
-        (["status", NAME], 0),
-        (run, 0),
-        (["status", "--json"], 0),
-    ):
-        done = langford(*command)
-        assert done.returncode == code, done.stderr
-        forecast = [line for line in (done.stdout + done.stderr).splitlines() if "of computation" not in line]
-        assert "year" not in "".join(forecast)
-        assert command[0] != "import" or f"claims.gz: {len(claimed)} new results of {NAME}\n" in done.stdout
-    [document] = json.loads(done.stdout, parse_constant=pytest.fail)
-    assert (document["count"], document["agrees"]) == ("26", True)
-    for command in (["tasks", NAME], ["result", NAME], ["report", NAME, "--out", "report.html"]):
-        assert langford(*command).returncode == 0
 
 
 @contextmanager
