@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
@@ -20,6 +21,7 @@ from typing import TextIO
 
 import pytest
 
+from db.store import damage
 from jobs.pools.evaluation import InProcessPool
 from jobs.pools.process_pool import WorkerPool
 from jobs.run.loop import Run as RunLoop
@@ -109,6 +111,7 @@ def run_here(
             changed.setattr(platform, "node", lambda: host)
         for change in changes(values or {}, in_process=True):
             changed.setattr(*change)
+        changed.setattr(damage, "_OPEN", Counter())  # it has opened no ledger yet
         changed.setattr(sys, "argv", ["langford", *arguments])
         changed.setattr(sys.modules["__main__"], "__package__", None)  # the name of a program that click prints
         for stream in ("stdout", "stderr"):
