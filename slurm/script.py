@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from db.store.addresses import without_password
 from langford.errors import BadInput
-from slurm.options import OF_A_RESERVATION, OF_AN_ARRAY, require_further, require_no_directive
+from slurm.options import require_further, require_no_directive
 
 DIGITS = 8
 """How many digits of the UUID: campaigns of one name differ in them, and a table of squeue can still be read."""
@@ -79,13 +79,13 @@ def array_script(
     """
     options = [
         f"--array=0-{elements - 1}",
-        *_resources(resources, OF_AN_ARRAY),
+        *_resources(resources),
         "--requeue",
         "--open-mode=append",
         f"--signal=B:TERM@{WARNING_SECONDS}",
         f"--output={_plain(str(logs))}/%A_%a.log",
     ]
-    return _text(name, options, setup, command)
+    return _text(name, resources.extra, options, setup, command)
 
 
 def reservation_script(
@@ -112,16 +112,15 @@ def reservation_script(
         f"--nodes={nodes}",
         "--exclusive",
         f"--ntasks-per-node={tasks_per_node}",
-        *_resources(resources, OF_A_RESERVATION),
+        *_resources(resources),
         "--open-mode=append",
         f"--signal=B:TERM@{WARNING_SECONDS}",
         f"--output={_plain(str(logs))}/%j.log",
     ]
-    return _text(name, options, setup, command)
+    return _text(name, resources.extra, options, setup, command)
 
 
-def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
-    """Raises BadInput for a further one that is among ``own``."""
+def _resources(resources: Resources) -> list[str]:
     minutes, seconds = divmod(resources.seconds, 60)
     values = {
         "partition": resources.partition,
@@ -130,25 +129,24 @@ def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
         "gres": resources.gres,
         "chdir": resources.folder and str(resources.folder),
     }
-    for option in resources.extra:
-        require_further(option, own)
-    return [f"--{name}={_plain(value)}" for name, value in values.items() if value] + list(resources.extra)
+    return [f"--{name}={_plain(value)}" for name, value in values.items() if value]
 
 
-def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequence[str]) -> str:
-    for part in (*options, *setup, *command):
+def _text(
+    name: str, extra: Sequence[str], options: Sequence[str], setup: Sequence[str], command: Sequence[str]
+) -> str:
+    for part in (*extra, *options, *setup, *command):
         if "://" in part and without_password(part) != part:
             raise BadInput(
                 f"the script of the job would show the password of {without_password(part)}: put it into ~/.pgpass "
                 "(or the file that PGPASSFILE names) and leave it out of the address, or export the address as "
                 "LANGFORD_LEDGER and give no --ledger"
             )
-    for option in options:
-        if "\n" in option:
-            raise BadInput(f"{option!r} has a line break: write each option of sbatch on one line")
+    for option in extra:
+        require_further(option)
     for line in setup:
         require_no_directive(line)
-    directives = [f"#SBATCH --job-name={_plain(name)}", *(f"#SBATCH {option}" for option in options)]
+    directives = [f"#SBATCH {option}" for option in (*extra, f"--job-name={_plain(name)}", *options)]
     return "\n".join(["#!/bin/bash", *directives, *setup, f"exec {shlex.join(command)}", ""])
 
 

@@ -257,9 +257,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm keep --time 20:00 --join eight.join --notify-command true", "langford serve"),
     ("slurm keep --time 2m --join eight.join", "give --time 3:00 or more"),
     ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),
-    ("slurm reserve --time 20:00 --sbatch=--job-name=x --dry-run langford 8", "give --name NAME"),
-    ("slurm keep --time 20:00 --join eight.join --sbatch=--job-name=x", "leave it out"),
-    ("slurm keep --time 20:00 --join eight.join --sbatch -a0-3", "give --max-queued"),
+    ("slurm keep --time 20:00 --join eight.join --sbatch=--wait", "leave it out"),
     ("slurm keep --time 20:00 --join eight.join --dry-run", "start it with `langford serve`"),
     # tune, mpi, doctor
     ("tune miller 8 --out text", "is a file"),

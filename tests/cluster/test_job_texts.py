@@ -66,44 +66,28 @@ def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> Non
         build()
 
 
-OWN = [
-    ("--job-name=other", "job-name", "leave it out"),
-    ("--job-name other", "job-name", "leave it out"),
-    ("-J", "job-name", "leave it out"),
-    ("-Jother", "job-name", "leave it out"),
-    ("--mem=2G '-J' other", "job-name", "leave it out"),
-    ("--arr=0-3", "array", "--max-queued"),
-    ("-a0-3", "array", "--max-queued"),
-    ("--time=5", "time", "--time"),
-    ("-t 5", "time", "--time"),
-    ("--output=log", "output", "--logs"),
-    ("--cpus-per-task=2", "cpus-per-task", "--cpus"),
-    ("-Mfar", "clusters", "SLURM_CLUSTERS"),
-    ("--no-requeue", "no-requeue", "leave it out"),
-    ("--wait", "wait", "leave it out"),
-]
-
-
-@pytest.mark.parametrize(("option", "name", "instead"), OWN, ids=[option for option, _, _ in OWN])
-def test_an_option_that_is_set_already_is_refused(option: str, name: str, instead: str) -> None:
-    with pytest.raises(BadInput, match=f"^--{name} of sbatch is refused in .*: .*{instead}"):
+@pytest.mark.parametrize("option", ["-Mfar", "--mem=2G '-M' far", "--clusters=far", "--wait", "-W", "--test-only"])
+def test_an_option_that_hides_the_jobs_is_refused(option: str) -> None:
+    with pytest.raises(BadInput, match=r"^-.* of sbatch would hide the jobs .*SLURM_CLUSTERS"):
         array_script("name", 1, Resources(600, extra=("--mem=2G", option)), LOGS, WORK)
 
 
-@pytest.mark.parametrize("option", ["-n4", "--mem=2G -n 4", "--", "--comment='open"])
-def test_an_option_that_cannot_be_read_is_refused(option: str) -> None:
-    with pytest.raises(BadInput, match=r"write the whole option|close the quote"):
-        array_script("name", 1, Resources(600, extra=(option,)), LOGS, WORK)
-
-
-def test_other_options_are_taken() -> None:
-    extra = ("--mem=2G", "--ntasks=4", "--comment='-J and --array'", "--time-min=5", "--exclude n1", "--nice=-5")
+def test_other_options_stand_before_our_own() -> None:
+    extra = (
+        "--mem=2G",
+        "-n 4",
+        "--comment='-M and --wait'",
+        "--wait-all-nodes=1",
+        "--exclude n1",
+        "-J other",
+        "--array=9",
+    )
     text = array_script("name", 1, Resources(600, extra=extra), LOGS, WORK)
-    assert all(f"#SBATCH {option}\n" in text for option in extra)
-    reserved = reservation_script("n", 1, 1, Resources(600, extra=("--requeue", *extra)), LOGS, ["mpirun", *WORK])
-    assert "#SBATCH --requeue\n" in reserved
-    with pytest.raises(BadInput, match=r"--job-name of sbatch is refused.*give --name NAME"):
-        reservation_script("n", 1, 1, Resources(600, extra=("-J", "x")), LOGS, ["mpirun", *WORK])
+    given, _, own = text.partition("#SBATCH --job-name=name\n")
+    assert given == "\n".join(["#!/bin/bash", *(f"#SBATCH {option}" for option in extra), ""])
+    assert "#SBATCH --array=0-0\n" in own
+    with pytest.raises(BadInput, match="close the quote"):
+        array_script("name", 1, Resources(600, extra=("--comment='open",)), LOGS, WORK)
 
 
 @pytest.mark.parametrize("place", ["setup", "option", "command"])

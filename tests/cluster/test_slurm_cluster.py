@@ -88,6 +88,7 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, tmp_path: Path) 
 
     def start() -> subprocess.Popen[str]:
         options = ["--partition", "best-effort", "--max-queued", "3", "--host", "localhost"]
+        options.append("--sbatch=--job-name=other -a0-9")  # ours hold
         return subprocess.Popen(
             [program, "slurm", "keep", "12", *options, "--notify-command", f"tee -a {tmp_path / 'told'}"],
             cwd=tmp_path, env=os.environ | INHERITED, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
