@@ -95,9 +95,8 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
     yield f"Checks passed: {'; '.join(count.checks)}."
     yield from _confirmed(evidence)
     files = ", ".join(f"{name} (SHA-256 {digest})" for name, digest in evidence.exports)
-    written = bool(files) and evidence.are_written
-    export = f"`langford export {history.name}` writes the partial results{f', {files}' if files else ''}."
-    yield f"The partial results are kept in {files}." if written else export
+    export = f"`langford export {history.name}` writes the partial results."
+    yield f"The partial results are kept in {files}." if files else export
 
 
 def _versions(evidence: Evidence) -> str:

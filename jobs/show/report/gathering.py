@@ -24,9 +24,6 @@ from langford.errors import LangfordError
 from langford.methods import METHODS, Count, method_hash
 from langford.words import instant
 
-MAX_HASHED = 20_000
-"""Tasks of a campaign whose export is written to be hashed; with 131,328 the report would take twice as long."""
-
 
 @dataclass(frozen=True)
 class Evidence:
@@ -43,10 +40,9 @@ class Evidence:
     # Which share of the results was to be replicated, and which are; None: none is recorded
     promise: Promise | None = None
     unreplicated: bool = False
-    # Files with the results that are counted, each with its SHA-256 in hexadecimal digits; that of a campaign is
-    # what `langford export` writes now, and none for one of more than MAX_HASHED tasks
+    # Files with the results that are counted, each with its SHA-256 in hexadecimal digits; of a campaign the one
+    # that `langford export` has written here
     exports: tuple[tuple[str, str], ...] = ()
-    are_written: bool = True  # whether these files exist
     confirmations: tuple[Confirmation, ...] = ()  # other campaigns that counted the same problem by another sum
 
     @property
@@ -86,11 +82,10 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
     found = _evidence(history, lambda: campaign.reader.merged(unconfirmed), campaign.reader.promise())
     if found.count is not None:
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
-        if history.tasks > MAX_HASHED:
-            return found
-        kept, file = campaign.reader.trusted_export(), exchange.file_of(campaign.name)
-        digest = hashlib.sha256(kept.content).hexdigest()
-        return replace(found, exports=((file.name, digest),), are_written=exchange.holds(file, kept))
+        file = exchange.file_of(campaign.name)
+        if file.is_file() and exchange.holds(file, kept := campaign.reader.trusted_export()):
+            found = replace(found, exports=((file.name, hashlib.sha256(kept.content).hexdigest()),))
+        return found
     if history.figures.done == history.tasks:
         return found
     now = campaign.reader.overview()
