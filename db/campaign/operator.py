@@ -8,29 +8,14 @@ from dataclasses import replace
 
 from db.campaign.reader import ReaderCampaign
 from db.campaign.stored import StoredCampaign
-from db.errors import (
-    LedgerReadOnly,
-    TransactionUndone,
-)
+from db.errors import LedgerReadOnly, TransactionUndone
 from db.files.writing import TrustedFile
 from db.identity import is_dead
-from db.records import (
-    TokenRecord,
-)
+from db.records import TokenRecord
 from db.states import GONE, Outcome, Role
 from db.store.database import retried
-from db.trust import (
-    acceptance,
-    draw,
-    exports,
-    witnesses,
-)
-from db.work import (
-    lifecycle,
-    presence,
-    tokens,
-    transitions,
-)
+from db.trust import acceptance, draw, exports, witnesses
+from db.work import lifecycle, presence, tokens, transitions
 from langford.result import Evaluation
 
 

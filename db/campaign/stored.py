@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from db.files.reading import agreed_plan
-from db.records import (
-    CampaignRecord,
-)
+from db.records import CampaignRecord
 from db.store.database import Database
 from db.store.transaction import Transaction
-from db.work import (
-    catalogue,
-)
+from db.work import catalogue
 from langford.methods import Plan, PlanKey
 from langford.problem import Problem
-
-if TYPE_CHECKING:
-    pass
 
 
 class StoredCampaign:
