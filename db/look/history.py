@@ -29,7 +29,6 @@ class History:
     name: str
     uuid: str | None  # UUID of the campaign; None: read from an export, which does not contain it
     key: PlanKey
-    created: float | None  # when, in seconds since 1970; None: unknown
     now: float
     source: str  # the ledger or file from which it was read, without passwords
     figures: CampaignFigures
@@ -79,7 +78,6 @@ def history(transaction: Transaction, campaign: CampaignRecord, where: str, work
         name=campaign.name,
         uuid=campaign.uuid,
         key=campaign.key,
-        created=campaign.created,
         now=rows.now,
         source=where,
         figures=figures,

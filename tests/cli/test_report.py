@@ -153,7 +153,6 @@ class ByHand:
             name="by-hand",
             uuid="u",
             key=KEY,
-            created=0.0,
             now=self.now,
             source="here",
             figures=self.figures,

@@ -41,7 +41,6 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         name=export.name,
         uuid=None,
         key=export.key,
-        created=None,
         now=rows.now,
         source=", ".join(file.name for file in files),
         figures=figures,
