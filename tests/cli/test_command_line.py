@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +17,6 @@ from db import Delivery, Ledger
 from db.campaign.reader import ReaderCampaign
 from db.errors import BadExport
 from langford.cli.main import cli
-from langford.kernels.cache import cache_folder
 from langford.result import Evaluation
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.enrolling import enrol
@@ -34,29 +30,6 @@ def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
     assert done.stdout.startswith("L(2,12) = 108,144\n")
     for piece in ("polyphase", "zero bits", "residues", "A014552"):
         assert piece in done.stdout
-
-
-def test_kernels_are_compiled_once(langford: Run, tmp_path: Path) -> None:
-    """A process that finds the kernels of others compiles none."""
-    methods = "polyphase", "godfrey"
-    for method in methods:
-        assert langford("count", "8", "--method", method).returncode == 0
-    # A copy of what other tests share, and may add to.
-    cache = tmp_path / "langford" / cache_folder().name
-    shutil.copytree(cache_folder(), cache)
-    cache.chmod(0o700)
-
-    def cached() -> dict[Path, int]:
-        return {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()}
-
-    compiled = cached()
-    counts = f"import langford\nfor method in {methods}: print(langford.count(8, method=method))"
-    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", counts], env=environment, check=True, capture_output=True)
-    assert done.stdout.split() == [b"150"] * len(methods)
-    assert cached() == compiled
-    assert list(tmp_path.iterdir()) == [cache.parent]
-    assert list(cache.parent.iterdir()) == [cache]
 
 
 @pytest.mark.parametrize(

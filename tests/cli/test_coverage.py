@@ -7,7 +7,7 @@ from math import comb
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.verify import signatures
@@ -21,6 +21,7 @@ from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
 
+@settings(max_examples=30)
 @given(st.integers(1, 200), st.data())
 def test_a_sample_finds_wrong_tasks_with_the_probability_of_combinatorics(done: int, data: st.DataObject) -> None:
     size = data.draw(st.integers(1, done))

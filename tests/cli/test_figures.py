@@ -79,7 +79,7 @@ def test_the_tasks_of_langford_31_are_counted_alike_everywhere() -> None:
 ROWS = re.findall(r"^\| `([\w/…-]+)` \|(?:[^|]+\|){1,3} ([\d,]+) \|", LISTED, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("files", "seconds"), few(ROWS, 3))
+@pytest.mark.parametrize(("files", "seconds"), [ROWS[0], ROWS[len(ROWS) // 2], ROWS[-1]])
 def test_the_seconds_of_campaigns_are_those_of_their_results(files: str, seconds: str) -> None:
     named = list(CAMPAIGNS.glob(f"{files.replace('…', '*')}.jsonl.gz"))
     if files == "langford-…":

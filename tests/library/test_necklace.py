@@ -114,7 +114,7 @@ def circles_with_holes(draw: st.DrawFn, places: st.SearchStrategy[int]) -> Probl
     return Problem.from_differences(differences, m, [1] if loose >= 0 else [], circle=True, holes=max(0, loose))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(circles_with_holes(st.integers(58, 64)), st.integers(0, 3), st.integers(1, 3))
 def test_the_widest_words_of_circles_with_holes(problem: Problem, seed: int, index: int) -> None:
     plan = plan_of(problem, 2, seed)

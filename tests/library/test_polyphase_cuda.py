@@ -61,7 +61,7 @@ def test_compiles_without_tensor_cores() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("problem", ON_THE_HOST[2:], **BY_NAME)
+@pytest.mark.parametrize("problem", ON_THE_HOST, **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
     plan = plan_of(problem, depth)

@@ -45,7 +45,7 @@ def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
 
 @pytest.mark.exhaustive
 @given(st.one_of(SMALL_SETS, FOLDED_SETS, HOLED_SETS), st.data())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> None:
     method = data.draw(st.sampled_from(sorted(METHODS)))
     assume(METHODS[method].refusal(problem) is None)

@@ -85,7 +85,7 @@ def test_a_server_and_its_worker_find_them(
             assert server.poll() is None, said
             time.sleep(0.1)
         done = subprocess.run(
-            [*COMMAND, "work", f"{name}.join", "--workers", "2"],
+            [*COMMAND, "work", f"{name}.join", "--workers", "1"],
             cwd=tmp_path,
             env=environment,
             capture_output=True,
