@@ -60,6 +60,23 @@ def test_a_device_is_written_to_and_stays() -> None:
     os.close(theirs)
 
 
+def test_a_content_is_on_disk_before_its_name_and_both_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves the file before, or all of the new one."""
+    file, synced, fsync = tmp_path / "file", list[tuple[object, bytes]](), os.fsync
+    file.write_bytes(b"before")
+
+    def note(descriptor: int) -> None:
+        fsync(descriptor)
+        status = os.fstat(descriptor)
+        synced.append(("folder" if stat.S_ISDIR(status.st_mode) else status.st_size, file.read_bytes()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    replace_file(file, CONTENT, FORM)
+    assert synced == [(len(CONTENT), b"before"), ("folder", CONTENT)]
+
+
 def test_a_link_stays_and_leads_to_the_new_content(tmp_path: Path) -> None:
     file, link, folder = tmp_path / "file", tmp_path / "link", tmp_path / "folder"
     file.write_bytes(b"before")
