@@ -59,7 +59,7 @@ def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "L(2,8) = 150" in done.stdout
 
 
-def test_campaign_from_run_to_tasks(langford: Run, tmp_path: Path) -> None:
+def test_campaign_from_run_to_tasks(langford: Run) -> None:
     run = langford("run", "langford", "12", "--depth", "12")
     assert run.returncode == 0, run.stderr
     assert "L(2,12) = 108,144" in run.stdout
@@ -275,7 +275,7 @@ def test_exported_files_come_from_standard_input(langford: Run, tmp_path: Path) 
     assert "standard input has no signature" in str(call(whole, "--allowed-signers", __file__).exception)
 
 
-def test_what_is_in_doubt_stays_behind(langford: Run, tmp_path: Path) -> None:
+def test_what_is_in_doubt_stays_behind(langford: Run) -> None:
     """A file says of no result that it is in doubt: it would be merged, and nobody would know."""
     assert langford("run", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
     assert langford("recheck", "mine", "0").returncode == 0

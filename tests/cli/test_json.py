@@ -159,7 +159,7 @@ def test_the_documents_of_jobs(tell: Tell, campaign: Campaign, tmp_path: Path) -
             assert script == CliRunner().invoke(cli, arguments, standalone_mode=False).stdout
 
 
-def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell, tmp_path: Path) -> None:
+def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tmp_path: Path) -> None:
     with Server(tmp_path, NAME):
         work = ["work", f"{NAME}.join", "--outbox", "outbox"]
         done = langford(*work, "--workers", "1", "--json")

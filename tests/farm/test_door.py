@@ -8,7 +8,6 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 
 import pytest
 import trustme
@@ -229,7 +228,7 @@ def test_strangers_at_one_address_lose_the_newest_when_all_connections_are_taken
     test(act, most=4)
 
 
-def test_handshakes_have_their_time_and_the_next_one_a_place(tmp_path: Path) -> None:
+def test_handshakes_have_their_time_and_the_next_one_a_place() -> None:
     """One that speaks no TLS, one that never ends its handshake, and one that is well-behaved."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -143,7 +143,7 @@ def test_a_pool_that_tells_nothing_says_nothing(
 
 
 def test_the_first_task_of_a_run_has_a_limit_from_the_speed_of_others(
-    campaign: Campaign, clock: MovableClock, said: list[str], run: Go
+    campaign: Campaign, clock: MovableClock, run: Go
 ) -> None:
     campaign.worker.end([others_do_the_rest(campaign, 0.5)])
     before = clock.monotonic()
@@ -200,9 +200,7 @@ def test_a_copy_ends_when_its_holder_was_faster(campaign: Campaign, clock: Movab
     assert outcomes(campaign, SICK) == {Outcome.DONE: 1, Outcome.RELEASED: 1}
 
 
-def test_a_result_that_confirms_another_is_no_progress(
-    ledger: Ledger, campaign: Campaign, clock: MovableClock
-) -> None:
+def test_a_result_that_confirms_another_is_no_progress(campaign: Campaign, clock: MovableClock) -> None:
     source = TaskSource(campaign.worker, Identity.fresh([CPU]), clock=clock)
     assert source.ready
     first, second = source.lease(2, [])
@@ -273,7 +271,7 @@ def test_a_task_that_takes_longer_than_expected_is_given_back(
 
 @pytest.mark.parametrize(("seconds", "done", "most"), [(50.0, 1, 51.0), (65.0, 0, 57.0)])
 def test_a_task_may_take_twice_its_expected_time(
-    seconds: float, done: int, most: float, campaign: Campaign, clock: MovableClock, run: Go
+    seconds: float, done: int, most: float, clock: MovableClock, run: Go
 ) -> None:
     before = clock.monotonic()
     report = run(slow(clock, seconds), 30.0, probed=28.0)

@@ -65,7 +65,7 @@ def value(samples: Samples, name: str, **labels: str) -> float:
     return samples[name, frozenset({"campaign": NAME, **labels}.items())]
 
 
-def test_the_numbers_are_those_of_the_ledger(campaign: Campaign, client: Client, tmp_path: Path) -> None:
+def test_the_numbers_are_those_of_the_ledger(campaign: Campaign, client: Client) -> None:
     token = campaign.operator.new_token(Role.READER)
     late = campaign.worker.lease("a", 3, -1.0)
     first, second, *rest = campaign.worker.lease("b", TASKS, HOUR)

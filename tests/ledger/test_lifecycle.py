@@ -52,7 +52,7 @@ def indices_of(ledger: Ledger) -> set[object]:
     return {index["name"] for table in Base.metadata.sorted_tables for index in inspector.get_indexes(table.name)}
 
 
-def test_a_cancelled_campaign_grants_nothing_until_it_is_taken_up_again(ledger: Ledger, campaign: Campaign) -> None:
+def test_a_cancelled_campaign_grants_nothing_until_it_is_taken_up_again(campaign: Campaign) -> None:
     done, late, _ = campaign.worker.lease("a", 3, HOUR)
     campaign.worker.deliver(true_deliveries([done]))
     assert campaign.operator.cancel() == (2, TASKS - 1)

@@ -88,9 +88,7 @@ def test_a_server_notes_each_worker_every_few_seconds(ledger: Ledger, campaign: 
     assert is_fresh(ledger, "a")
 
 
-def test_the_memory_of_who_was_seen_is_bounded(
-    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_memory_of_who_was_seen_is_bounded(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("db.work.presence.MAX_REMEMBERED", 3)
     presence = Presence(lambda: now)
@@ -169,7 +167,7 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
 
 
 def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
-    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, answered, waited = threading.Event(), threading.Event(), threading.Event()
 

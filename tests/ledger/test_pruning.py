@@ -89,7 +89,7 @@ def test_a_token_has_only_so_many_workers(ledger: Ledger) -> None:
 
 
 def test_the_workers_of_a_token_are_counted_again_only_when_it_seems_to_have_no_room(
-    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     count = Mock(wraps=pruning.require_room)
     monkeypatch.setattr(pruning, "require_room", count)

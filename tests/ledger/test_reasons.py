@@ -78,7 +78,7 @@ def test_why_a_task_waits(task: TaskFacts, why: str) -> None:
 
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
-def test_a_campaign_explains_what_waits(ledger: Ledger, campaign: Campaign) -> None:
+def test_a_campaign_explains_what_waits(campaign: Campaign) -> None:
     campaign.worker.end(campaign.worker.lease("b", 1, HOUR))  # it works for this campaign
     first, *others = campaign.worker.lease("a", TASKS, HOUR)
     assert campaign.reader.why(first.index)[0].startswith("leased by a on host-a until ")

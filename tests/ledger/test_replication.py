@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, text, update
@@ -167,9 +166,7 @@ def test_a_confirmation_by_a_worker_that_loses_trust_is_taken_back(ledger: Ledge
     assert campaign.reader.results() == TRUE
 
 
-def test_rechecks_are_no_more_than_asked_for_and_those_in_doubt_come_first(
-    ledger: Ledger, campaign: Campaign
-) -> None:
+def test_rechecks_are_no_more_than_asked_for_and_those_in_doubt_come_first(campaign: Campaign) -> None:
     lies = lie(campaign, "a")
     judge(campaign, lies[:1])  # the others are those of a liar
     campaign.operator.question(lies[:1])
@@ -220,7 +217,7 @@ def test_liars_do_not_block_the_merge_for_ever(ledger: Ledger, campaign: Campaig
     assert campaign.reader.results() == TRUE
 
 
-def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
+def test_the_lot_is_secret(ledger: Ledger, campaign: Campaign) -> None:
     """Who knows everything that workers and files tell cannot know which results are drawn."""
     with ledger.database.reading() as connection:
         secret = connection.scalar(text("SELECT secret FROM campaign"))
@@ -279,7 +276,7 @@ def test_questions_by_worker_and_by_kernels(ledger: Ledger, unreplicated: Campai
     assert campaign.reader.results() == TRUE
 
 
-def test_no_more_results_are_being_rechecked_than_wait(ledger: Ledger, campaign: Campaign) -> None:
+def test_no_more_results_are_being_rechecked_than_wait(campaign: Campaign) -> None:
     """A keeper would count workers that nothing waits for; here the operator decides while they work."""
     finish(campaign, "a")
     campaign.worker.lease("b", TASKS, HOUR)

@@ -108,7 +108,7 @@ def test_a_clock_that_was_ahead_holds_no_task_for_long(
 
 
 def test_an_export_of_results_from_before_1970_can_be_read(
-    ledger: Ledger, campaign: Campaign, clock: DatabaseClock, tmp_path: Path
+    campaign: Campaign, clock: DatabaseClock, tmp_path: Path
 ) -> None:
     """A clock that was wrong then: of these results no times are known, and the others keep theirs."""
     clock.move(-70 * YEAR)

@@ -340,7 +340,7 @@ def without(absent: str, folder: Path, *arguments: str) -> subprocess.CompletedP
     return ran([sys.executable, "-c", program, *arguments], folder)
 
 
-def test_a_variable_that_a_library_cannot_use_is_named(langford: Run, tmp_path: Path) -> None:
+def test_a_variable_that_a_library_cannot_use_is_named(langford: Run) -> None:
     assert langford("run", "7", "--name", "seven").returncode == 0
     done = langford("status", "seven", variables={"TZ": "XYZ+24:00"}, in_process=False)
     said = "langford: the variable TZ cannot be used ('XYZ+24:00'): correct or unset it\n"
