@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 
 from langford.errors import BadInput
 
-HIDING = re.compile(r"-[MW]|--(clusters|test-only|wait)(?![\w-])")
+HIDING = re.compile(r"-[MW]|--(clusters|test-only|uid|wait)(?![\w-])")
 """Options with which a keeper would not find its jobs, or wait for their end."""
+LETTERS = {
+    "-D": "--chdir",
+    "-J": "--job-name",
+    "-N": "--nodes",
+    "-a": "--array",
+    "-c": "--cpus-per-task",
+    "-o": "--output",
+    "-p": "--partition",
+    "-t": "--time",
+}
+"""Those of langford's own options that sbatch knows by a letter too."""
 DIRECTIVE = re.compile(r"^#(SBATCH|PBS|BSUB)\b", re.MULTILINE)
 
 
@@ -30,6 +42,14 @@ def require_further(option: str) -> None:
             f"{word} of sbatch would hide the jobs from langford: leave it out, and export SLURM_CLUSTERS for "
             "another cluster"
         )
+
+
+def without_effect(further: Sequence[str], script: str) -> list[str]:
+    """The words of further options that are options which langford sets itself, later in the script."""
+    directives = re.findall(r"^#SBATCH ([^=\n]*)", script, re.MULTILINE)
+    own = set(directives[len(further) :])
+    words = [word for option in further for word in words_of(option)]
+    return [word for word in words if LETTERS.get(word[:2], word.partition("=")[0]) in own]
 
 
 def require_no_directive(setup: str) -> None:

@@ -60,6 +60,14 @@ def test_whole_nodes_are_asked_for(langford: Run) -> None:
     assert "#SBATCH --exclusive\n" in langford(*reserve, "--", "langford", "8").stdout
 
 
+@pytest.mark.parametrize("verb", [["keep", "8"], ["reserve", "--", "8"]], ids=["keep", "reserve"])
+def test_a_further_option_that_has_no_effect_is_named(langford: Run, verb: list[str]) -> None:
+    done = langford("slurm", verb[0], "--dry-run", "--sbatch=--time=5 --mem=2G", *verb[1:])
+    assert done.stderr.count("has no effect") == 1
+    assert "--time=5 in --sbatch has no effect" in done.stderr
+    assert done.stdout.index("--time=5") < done.stdout.index("--time=1:00:00")
+
+
 def test_the_help_names_the_forms_of_a_time(langford: Run) -> None:
     for command, forms in ((["run"], "seconds or as MM:SS"), (["slurm", "keep"], "Time limit of a job: MM:SS")):
         assert forms in " ".join(langford(*command, "--help").stdout.split())

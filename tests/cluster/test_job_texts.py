@@ -19,6 +19,7 @@ from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
 from slurm.keeper import FRUITLESS_ROUNDS, PATIENT_ROUNDS, held
+from slurm.options import without_effect
 from tests.support.campaigns import KEY
 from tests.support.consoles import KeptConsole
 
@@ -66,7 +67,9 @@ def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> Non
         build()
 
 
-@pytest.mark.parametrize("option", ["-Mfar", "--mem=2G '-M' far", "--clusters=far", "--wait", "-W", "--test-only"])
+@pytest.mark.parametrize(
+    "option", ["-Mfar", "--mem=2G '-M' far", "--clusters=far", "--wait", "-W", "--test-only", "--uid=1"]
+)
 def test_an_option_that_hides_the_jobs_is_refused(option: str) -> None:
     with pytest.raises(BadInput, match=r"^-.* of sbatch would hide the jobs .*SLURM_CLUSTERS"):
         array_script("name", 1, Resources(600, extra=("--mem=2G", option)), LOGS, WORK)
@@ -88,6 +91,9 @@ def test_other_options_stand_before_our_own() -> None:
     assert "#SBATCH --array=0-0\n" in own
     with pytest.raises(BadInput, match="close the quote"):
         array_script("name", 1, Resources(600, extra=("--comment='open",)), LOGS, WORK)
+    assert without_effect(extra, text) == ["-J", "--array=9"]
+    alone = reservation_script("name", 2, 4, Resources(600, extra=("--requeue -N3 --exclusive=user",)), LOGS, WORK)
+    assert without_effect(["--requeue -N3 --exclusive=user"], alone) == ["-N3", "--exclusive=user"]
 
 
 @pytest.mark.parametrize("place", ["setup", "option", "command"])

@@ -10,9 +10,11 @@ import click
 from langford.cli.options.common import device_option, ledger_option
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import FORMS, job_duration
+from langford.cli.output.display import say
 from langford.errors import BadInput
 from langford.machine.folders import objection
 from slurm import Resources
+from slurm.options import without_effect
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class JobOptions:
             self.extra,
             Path.cwd(),
         )
+
+
+def say_without_effect(job: JobOptions, script: str) -> None:
+    for word in without_effect(job.extra, script):
+        say(f"{word} in --sbatch has no effect: langford sets this option itself, see --help")
 
 
 def make_log_folder(folder: Path) -> None:

@@ -14,7 +14,7 @@ from jobs.console import Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.join import joined
 from jobs.reach.patience import Calls
-from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
+from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder, say_without_effect
 from langford.cli.output import display
 from langford.cli.output.how_long import Cost
 from langford.devices import CPU, Device
@@ -90,7 +90,7 @@ def script_of(name: str, command: Sequence[str], queue: QueueOptions, job: JobOp
     def script(jobs: str, elements: int) -> str:
         return array_script(jobs, elements, resources, logs, command, job.setup)
 
-    script(name, 1)
+    say_without_effect(job, script(name, 1))
     return script
 
 

@@ -10,7 +10,14 @@ import click
 from jobs.reach.join import Join
 from langford.cli.campaigns.opening import only, opened
 from langford.cli.cluster.farm import farmed
-from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
+from langford.cli.cluster.job_options import (
+    JobOptions,
+    QueueOptions,
+    job_options,
+    make_log_folder,
+    queue_options,
+    say_without_effect,
+)
 from langford.cli.cluster.queue import LANGFORD, keeper_of, print_script
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
@@ -126,6 +133,7 @@ def reserve(
     """Submit one job that runs `langford mpi ARGUMENTS` on whole nodes."""
     command, logs = [*shlex.split(launcher), *LANGFORD, "mpi", *arguments], job.logs.absolute()
     script = reservation_script(name, nodes, tasks_per_node, job.resources(), logs, command, job.setup)
+    say_without_effect(job, script)
     if job.dry_run:
         print_script(script, as_json)
         return
