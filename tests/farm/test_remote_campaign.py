@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, event, insert, select, update
 from db import Delivery, Lease, Ledger
 from db.identity import Identity
 from db.schema.models import Attempt, Token
-from db.states import Ending, Outcome, Role, TaskState
+from db.states import Ending, EventKind, Outcome, Role, TaskState
 from jobs.clock import SystemClock
 from jobs.farm.api import server
 from jobs.reach import outgoing, wire
@@ -394,6 +394,16 @@ def test_a_result_that_is_refused_keeps_no_other_one_and_no_task_back(farm: Serv
     assert worker.network.asked["exchanges"] == 1
     assert farm.campaign.reader.standing().tasks[TaskState.DONE] == 1
     assert worker.source.waiting == 0
+
+
+def test_each_result_gets_its_own_receipt(farm: Served, worker: Worker) -> None:
+    remote = farm.remote(worker.network)
+    first, second, third = true_deliveries(remote.lease("a", 3, HOUR, []))
+    foreign = structs.replace(first, nonce="another")
+    receipts = remote.deliver([foreign, second])
+    assert [receipt.event for receipt in receipts] == [EventKind.REFUSED, None]
+    receipts, _ = remote.exchange([third, foreign], "a", 1, HOUR, [])
+    assert [receipt.event for receipt in receipts] == [None, EventKind.REFUSED]
 
 
 def test_a_limit_on_leases_keeps_no_result_back(farm: Served, worker: Worker) -> None:

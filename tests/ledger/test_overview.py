@@ -411,6 +411,7 @@ def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) ->
     history.change(Attempt, Attempt.id == overdue.attempt, deadline=1.0)
     for campaign in (history.campaign, seven):
         assert [(view.worker_id, view.leased) for view in campaign.reader.overview().workers] == [("a", 1)]
+    assert history.look().attempts == {"running": 1}
 
 
 def test_what_a_worker_did_in_another_campaign_is_not_counted(history: History) -> None:
