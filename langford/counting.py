@@ -140,8 +140,8 @@ def estimate(problem: Problem | int | str, walks: int = WALKS, seed: int = 1) ->
     walked = estimation.estimate(chosen, walks, seed)
     if term is None or not term.sequence.images:
         return walked
-    value, error = walked.value * chosen.images, walked.standard_error * chosen.images
-    return replace(walked, value=value, standard_error=error)
+    value = walked.value * chosen.images - chosen.self_mirrored
+    return replace(walked, value=value, standard_error=walked.standard_error * chosen.images)
 
 
 def arrangements(problem: Problem | int | str) -> Iterator[explicit.Arrangement]:

@@ -127,6 +127,11 @@ def test_a_term_is_what_is_expected(tmp_path: Path, command: tuple[str, ...]) ->
     assert (half.exit_code, "A176127(8) = 300, not the expected 150" in half.stderr) == (4, True)
 
 
+def test_an_estimate_of_a_term_counts_images_as_its_sequence_does() -> None:
+    document = json.loads(call("estimate", "A176127", "3", "--walks", "10", "--json").stdout)
+    assert (document["exact"], document["estimate"]) == ("2", 2)
+
+
 def test_the_term_of_the_row_without_a_colour_needs_no_count() -> None:
     for name in ("A059108", "A285527"):
         assert call("count", name, "0").output == f"{name}(0) = 1, the row without a colour; nothing was counted\n"

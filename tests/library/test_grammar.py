@@ -62,6 +62,7 @@ def test_the_library_counts_what_is_named_in_words() -> None:
     assert langford.plan("A059106 8", depth=2).problem == Problem.skolem(8)
     assert next(langford.arrangements("skolem-1")) == (1, 1)
     assert langford.estimate("7", walks=100).value > 0
+    assert langford.estimate("A004075 1", walks=100).value == 1  # the arrangement is its own mirror image
 
 
 @pytest.mark.parametrize("name", OEIS)
