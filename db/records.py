@@ -134,6 +134,11 @@ class Standing:
         return self.tasks.get(TaskState.READY, 0) + self.tasks.get(TaskState.LEASED, 0)
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether all tasks that are left are set aside, as those of a cancelled campaign."""
+        return bool(self.missing) and not self.unfinished
+
+    @property
     def to_do(self) -> int:
         """Number of tasks that are to be evaluated, for the first time or again."""
         return self.unfinished + self.rechecks

@@ -68,10 +68,13 @@ class MethodChoice:
         return self._methods[problem]
 
     def first(self, problem: Problem) -> Campaign | None:
-        """The oldest finished campaign, else the one by the method of choice of which the least is left."""
+        """The oldest finished campaign, else the one by the method of choice of which the least is left.
+
+        One that was cancelled comes last.
+        """
         known = [(left_of(campaign), campaign) for campaign in self._campaigns.get(problem.pattern, [])]
         usable = [each for each in known if not each[0] or each[1].key.method == self.method(problem).name]
-        return min(usable, key=lambda each: each[0], default=(1.0, None))[1]
+        return min(usable, key=lambda each: (each[1].reader.standing().is_stopped, each[0]), default=(1.0, None))[1]
 
     def second(self, problem: Problem, first: PlanKey) -> Campaign | None:
         """The one that confirms the count of a plan."""

@@ -106,7 +106,7 @@ def confirming(campaigns: Iterable[Campaign], key: PlanKey, device_kind: str) ->
     """The campaign that confirms the count of a plan, unless another one is asked for; None: there is none yet.
 
     One by another sum that is finished, the least related first; else the one by the rule's second sum, so that the
-    same command resumes.
+    same command resumes.  One that was cancelled comes last.
 
     Args:
         campaigns: of any problems; those of the same pattern are looked at.
@@ -125,7 +125,8 @@ def confirming(campaigns: Iterable[Campaign], key: PlanKey, device_kind: str) ->
         return min(finished, key=lambda each: relation(METHODS[each.key.method], METHODS[key.method]))
     method = second_method(key, device_kind)
     wanted = None if method is None else (method.name, second_seed(key, method))
-    return next((each for each in others if sum_of(each.key) == wanted), None)
+    begun = [each for each in others if sum_of(each.key) == wanted]
+    return min(begun, key=lambda each: each.reader.standing().is_stopped, default=None)
 
 
 def sum_of(key: PlanKey) -> tuple[str, int]:

@@ -497,6 +497,19 @@ def test_a_campaign_that_was_cancelled_is_not_counted_behind_its_owners_back(lan
     assert rows(made(langford, "hooked-skolem", "--from", "7", "7", "--format", "csv"))[0]["count"] == "124"
 
 
+@pytest.mark.parametrize(
+    ("method", "sums"), [("shifted2", []), ("godfrey", ["--confirm"])], ids=["first", "second"]
+)
+def test_of_two_campaigns_the_one_that_was_not_cancelled_goes_on(
+    langford: Run, method: str, sums: list[str]
+) -> None:
+    for depth in ("2", "4"):
+        assert langford("create", "rosa", "7", "--method", method, "--depth", depth).returncode == 0
+    assert langford("cancel", f"rosa-7-{method}-2").returncode == 0
+    [row] = rows(made(langford, "rosa", "--from", "7", "7", *sums, "--format", "csv"))
+    assert row["arrangements"] == "44"
+
+
 def test_a_name_that_another_campaign_has_gets_a_number(langford: Run) -> None:
     name = Problem.named("rosa", 7).name + "-shifted2-0"
     assert langford("run", "langford", "7", "--name", name).returncode == 0
