@@ -135,6 +135,7 @@ def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, 
         yield from batch
 
 
+EXAMPLE = f"'SELECT * FROM {VIEWS[0].name} LIMIT 3'"
 SLOW = "the query took too long: select less, or raise --seconds"
 
 
@@ -148,5 +149,5 @@ def _translated(error: BaseException) -> LedgerError:
         return damage
     if state in NO_SUCH or reason.startswith(("no such table", "no such column")):
         known = ", ".join([*(view.name for view in VIEWS), *Base.metadata.tables])
-        return BadQuery(f"{reason}: the views and tables are {known} (docs/ledger.md has their columns)")
-    return BadQuery(f"the query failed ({reason}): give one SELECT that changes nothing")
+        return BadQuery(f"{reason}: the views and tables are {known} (SELECT * FROM one of them has its columns)")
+    return BadQuery(f"the query failed ({reason}): give one SELECT that changes nothing, like {EXAMPLE}")

@@ -44,7 +44,7 @@ SECTIONS = {
         "import.",
         "results.exchange:import_": "Import exported results into a ledger; repeating it changes nothing.",
         "results.query:query": "Query a ledger in SQL that only reads; as a table, CSV or JSON.",
-        "results.report:report": "Write a report of a campaign as HTML: count, checks, times, figures and workers.",
+        "results.report:report": "Write a report of a campaign as HTML: count, checks, times, figures and devices.",
         "results.report:cite": "Print a paragraph that cites a count, and a BibTeX entry for the program.",
         "campaigns.table:table": "Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each "
         "entry is a campaign.",

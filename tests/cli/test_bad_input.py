@@ -191,7 +191,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("query SELECT/**/*FROM/**/task_overview --format csv --json", "leave it out"),
     ("query SELECT/**/*FROM/**/task_overview --out folder", "is a directory"),
     ("query SELECT/**/*FROM/**/task_overview --out langford.db", "langford.db exists and is not a"),
-    ("query nonsense", "changes nothing"),
+    ("query task_overview", "give one SELECT that changes nothing, like 'SELECT * FROM task_overview LIMIT 3'"),
     ("query VACUUM", "changes nothing"),
     ("query SELECT/**/worker/**/FROM/**/lost_time", "no such column: worker: the views and tables are"),
     ("query --json SELECT/**/1/**/a,2/**/a", "2 columns are called a"),

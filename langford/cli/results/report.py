@@ -72,7 +72,7 @@ def report(
     unconfirmed: bool,
     as_json: bool,
 ) -> None:
-    """Write a report of a campaign as HTML: count, checks, times, figures and workers.
+    """Write a report of a campaign as HTML: count, checks, times, figures and devices.
 
     The report covers speed, duration, workers, problems and what is proved.  The command also prints a paragraph
     that cites the count.
