@@ -138,16 +138,13 @@ def serve(
     if certificate:
         serving.require_certificate(certificate, key, time.time())
     hook = notify.hook()
-    with (
-        opened(address, words, Device.parse(device), task_time) as (ledger, campaigns),
-        serving.socket_of(host, port) as listener,
-        ended_in_order() as received,
-        written(log_lines.LOGGERS),
-        ExitStack() as stack,
-    ):
+    with opened(address, words, Device.parse(device), task_time) as (ledger, campaigns), ExitStack() as stack:
         ledger.require_writable()
         if join_file is not None and len(campaigns) > 1:
             raise click.UsageError("--join is for one campaign: serve one, or leave it out")
+        listener = stack.enter_context(serving.socket_of(host, port))
+        received = stack.enter_context(ended_in_order())
+        stack.enter_context(written(log_lines.LOGGERS))
         folder = _folder_of(address) if join_file is None else join_file.parent
         chain = None if certificate is None else Path(certificate)
         reached = entrance(listener, host, reached_as, chain, insecure, folder)
