@@ -123,8 +123,9 @@ def test_plans_in_turn_on_the_gpu() -> None:
 
 
 @pytest.mark.exhaustive
-def test_tiles_and_blocks_add_up_on_the_host() -> None:
-    # Several tiles of v's, several blocks of u's, and several chunks for each warp.
+def test_tiles_and_blocks_add_up_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Several tiles of v's, several blocks of u's, and several chunks for each warp; sums are taken over in between.
+    monkeypatch.setattr("langford.methods.shifted.cuda.UNKEPT_LAUNCHES", 1)
     plan = shifted_plan(Problem.named("hooked-skolem", 16), 0)
     few = replace(SMALL, tile_bits=13, u_block_bits=1, threads=32)
     gpu = ShiftedOnGpu(plan, host_program(), few)
