@@ -116,7 +116,7 @@ class Patience:
         try:
             answer = question()
         except Postponed as error:
-            self.note_postponed(error)
+            self._say_new(self._said, error, "; asking again")
             self._backoff.pause(2 * error.seconds)
             raise
         except Away as error:
@@ -149,7 +149,7 @@ class Patience:
                     self._clock.wait(LOOK_SECONDS)
 
     def note_postponed(self, error: Postponed) -> None:
-        """Say why, once: a worker may meet a limit again and again."""
+        """Say why, once, although other questions are answered: a worker may meet a limit again and again."""
         self._say_new(self._postponed, error, "; asking again")
 
     def _note(self, error: Away) -> None:

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import ClassVar
@@ -145,6 +146,19 @@ def test_a_worker_waits_at_least_as_long_as_it_was_told(monkeypatch: pytest.Monk
     assert not patience.due
     clock.wait(10.2)
     assert patience.due
+
+
+def test_a_server_without_time_is_named_again_after_an_answer() -> None:
+    console = KeptConsole()
+    patience = Patience(console, "the farm", MovableClock())
+
+    def busy() -> None:
+        raise Postponed("the ledger does not answer: the server's log explains it under 1f2e", 2.0)
+
+    for question in (busy, busy, lambda: None, busy):
+        with suppress(Postponed):
+            patience.ask(question)
+    assert [said.split(":")[0] for said in console.said] == ["the ledger does not answer"] * 2
 
 
 class Counting(BaseHTTPRequestHandler):
