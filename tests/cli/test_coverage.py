@@ -45,6 +45,7 @@ def test_named_tasks_prove_nothing_about_the_others() -> None:
     assert "nothing about the others" in Coverage(3, 9, 9, 0.3, None).proof
     assert "every task was compared" in Coverage(9, 9, 9, 1.0, None).proof
     assert "probability 0.333" in Coverage(3, 9, 9, 0.3, 1).proof
+    assert "probability 0.999" in Coverage(9_999, 10_000, 10_000, 0.9, 1).proof, "1 is certain"
 
 
 def test_tasks_without_a_result_are_not_proved() -> None:

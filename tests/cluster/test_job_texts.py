@@ -328,7 +328,11 @@ def test_a_lock_on_a_file_system_without_locks(tmp_path: Path, monkeypatch: pyte
 
 
 def test_one_keeper_per_queue(tmp_path: Path) -> None:
-    with held(tmp_path / "lock"), pytest.raises(QueueNotKept), held(tmp_path / "lock"):
+    with (
+        held(tmp_path / "lock"),
+        pytest.raises(QueueNotKept, match="another keeper holds"),
+        held(tmp_path / "lock"),
+    ):
         pass
     with held(tmp_path / "lock"):
         pass
