@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TypeVar
 
 from rich.cells import cell_len
@@ -23,6 +23,7 @@ MAX_EXACT = 2**53
 UUID = re.compile("([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(?=Z)")
 """On a terminal only the groups of both are shown."""
+NUMBERS = {int, float, type(None)}
 BATCH_ROWS = 5_000
 """After so many rows a table starts anew, with headings and widths of its own: it is never in memory as a whole."""
 T = TypeVar("T")
@@ -45,17 +46,23 @@ class Column:
     rank: int = 0  # of two columns the one of the higher rank is left out first; those of rank 0 stay
 
     @cached_property
+    def _texts(self) -> list[str]:
+        return list(map(plain, (self.heading, *self.cells)))
+
+    @cached_property
+    def _length(self) -> Callable[[str], int]:
+        # Where each letter has one cell, which holds for most columns, its number is known at once.
+        return len if "".join(self._texts).isascii() else cell_len
+
+    @cached_property
     def width(self) -> int:
-        return max(map(_length, map(plain, (self.heading, *self.cells))))
+        return max(map(self._length, self._texts))
 
     def padded(self) -> Iterator[str]:
-        for text in map(plain, (self.heading, *self.cells)):
-            space = " " * (self.width - _length(text))
-            yield space + text if self.right else text + space
-
-
-def _length(text: str) -> int:
-    return len(text) if text.isascii() else cell_len(text)
+        if self._length is len:
+            return map(str.rjust if self.right else str.ljust, self._texts, repeat(self.width))
+        spaced = [(text, " " * (self.width - cell_len(text))) for text in self._texts]
+        return (space + text if self.right else text + space for text, space in spaced)
 
 
 def width_of_output() -> int | None:
@@ -102,7 +109,7 @@ def aligned(sheet: Sheet) -> Iterator[bytes]:
 
 def _column(name: str, values: Sequence[object], place: int, on_terminal: bool) -> Column:
     texts = list(map(_words, values))
-    right = all(map(_is_number, texts))
+    right = set(map(type, values)) <= NUMBERS or all(map(_is_number, texts))
     if not on_terminal:
         return Column(plain(name), texts, right)
     short = [TIME.sub(r"\1", UUID.sub(r"\1", text)) for text in texts]
@@ -144,7 +151,9 @@ def exact(value: object) -> object:
 def _words(value: object) -> str:
     if value is None:
         return ""
-    return plain(f"{value:.6g}" if isinstance(value, float) else str(exact(value)))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return plain(value if isinstance(value, str) else str(exact(value)))
 
 
 def _is_number(text: str) -> bool:
