@@ -59,7 +59,7 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
     ]
     if rows:
         yield Paragraph(
-            "Each of these tasks was leased again later, so the count lacks nothing. The time is what workers "
+            "Each of these tasks is leased again, so a count lacks nothing. The time is what workers "
             "reported: of one that was killed, up to its last renewal. Attempts that had not started cost nothing."
         )
         head = ["ended", "why", "started", "not started", "unknown", "time"]
