@@ -59,6 +59,13 @@ def test_a_key_that_nobody_allowed_is_not_trusted(signed: Path, ada: Path) -> No
         signer(signed, allowed(ada))
 
 
+def test_a_file_without_a_signature_is_not_trusted(signed: Path, ada: Path) -> None:
+    """The earlier signature is removed with the content that it was for."""
+    signatures.write(signed, b"what nobody signed", FORM, None)
+    with pytest.raises(BadSignature, match="is not signed"):
+        signer(signed, allowed(ada))
+
+
 def test_a_signature_for_another_purpose_is_none(signed: Path, ada: Path) -> None:
     """Who signs a commit does not sign results."""
     with pytest.raises(BadSignature):
