@@ -83,11 +83,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)  # once it is clear which ones are run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files that wait come first, and are dealt to the processes in turn."""
+    """Deal the files to the processes, those that wait first; each gets as many tests as pytest-xdist gives it."""
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     files = [list(listed) for _, listed in groupby(items, key=lambda item: item.path)]
     files.sort(key=lambda listed: min(ORDER.get(name, len(ORDER)) for name in listed[0].path.parts[-2:]))
-    items[:] = [item for first in range(processes) for listed in files[first::processes] for item in listed]
+    dealt: list[list[pytest.Item]] = [[] for _ in range(processes)]
+    for listed in files:
+        min(dealt, key=len).extend(listed)
+    # A test that is cut off here would be the last one of the process before.
+    sizes = [(len(items) + process) // processes for process in range(processes)]
+    spare = [item for own, size in zip(dealt, sizes, strict=True) for item in own[size:]]
+    items.clear()
+    for own, size in zip(dealt, sizes, strict=True):
+        lacking = max(size - len(own), 0)
+        items += own[:size] + spare[:lacking]
+        del spare[:lacking]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
