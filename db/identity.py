@@ -48,11 +48,6 @@ class Identity(Message, frozen=True, kw_only=True, rename={"worker_id": "worker"
     def machine(self) -> Machine:
         return Machine.of(self)
 
-    @property
-    def enrolment(self) -> tuple[str, str, str, str, str]:
-        """The arguments of :func:`db.trust.enrolment.insert_worker`, without the equipment."""
-        return self.worker_id, self.host, self.process, self.device_kind, self.kernels
-
     @classmethod
     def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
         return cls(

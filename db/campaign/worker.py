@@ -25,7 +25,7 @@ from db.store.transaction import Transaction
 from db.trust import acceptance, complaints, enrolment
 from db.trust.granting import Grants, Wanted
 from db.trust.terms import EVERYTHING, Terms
-from db.work import leases, owned, pruning, transitions
+from db.work import leases, owned, transitions
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,7 @@ class WorkerCampaign:
         wanted = Wanted(identity.worker_id, count, seconds, held, copies)
         idle = self.terms.admit(self._grants.living, self.campaign.database, identity.worker_id)
         with self._changing_attempts() as transaction:
-            pruning.prune(transaction.connection, idle)
-            equipment = {**identity.machine.equipment, "token": self.terms.digest}
-            enrolment.insert_worker(transaction.connection, *identity.enrolment, **equipment)
+            enrolment.enrol(transaction.connection, identity, self.terms.digest, idle)
             pace = self._grants.deadlines.pace(transaction, identity.device_kind, self.terms.digest)
             granted, refusal = self._grants.grant(transaction, self.terms, wanted)
         if refusal is not None:

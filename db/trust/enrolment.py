@@ -5,13 +5,14 @@ Whoever asks for tasks must have enrolled, and its voter must be trusted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Insert, Row, String, bindparam, insert, select
 
 from db.errors import LedgerError
+from db.identity import Identity
 from db.records import CampaignRecord
 from db.schema.dialects import Now, Purpose, alone, insert_new
 from db.schema.models import Campaign, Token, Voter, Worker
@@ -22,7 +23,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import holding, reasons, waiting
 from db.trust.reasons import Asking
 from db.trust.terms import Terms
-from db.work import catalogue, holders, presence, transitions
+from db.work import catalogue, holders, presence, pruning, transitions
 from db.work.transitions import SHOWN
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
@@ -34,6 +35,18 @@ def leave(database: Database, terms: Terms, worker_id: str, ending: Ending) -> N
     with database.writing() as connection:
         _require_token(connection.scalar(_TOKEN_OF, {"worker": worker_id}), terms.digest)
         presence.leave(connection, worker_id, ending)
+
+
+def enrol(connection: Connection, identity: Identity, token: str, idle: Collection[str]) -> None:
+    """Store a worker, unless it has enrolled before; raises WrongToken.
+
+    Args:
+        token: the digest of its token.
+        idle: workers that make room for it (:meth:`db.trust.terms.Terms.admit`).
+    """
+    pruning.prune(connection, idle)
+    who = identity.worker_id, identity.host, identity.process, identity.device_kind, identity.kernels
+    insert_worker(connection, *who, token=token, **identity.machine.equipment)
 
 
 _NEW_VOTER = insert(Voter).returning(Voter.id)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from db import Ledger
+from db.identity import Identity
+from db.machines import EQUIPMENT
 from db.states import Ending
 from db.store.database import retried
 from db.trust import enrolment
@@ -23,16 +25,16 @@ def enrol(
     **equipment: Any,
 ) -> None:
     """As a campaign's :meth:`db.WorkerCampaign.enrol`."""
-    database = ledger.database
+    database, machine = ledger.database, dict.fromkeys(EQUIPMENT) | equipment
+    identity = Identity(
+        worker_id=worker_id, host=host, process=process, device_kind=device_kind, kernels=kernels or "", **machine
+    )
 
     @retried
     def register() -> None:
         idle = terms.admit(pruning.Living(database.now), database, worker_id)
         with database.writing() as connection:
-            pruning.prune(connection, idle)
-            enrolment.insert_worker(
-                connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment
-            )
+            enrolment.enrol(connection, identity, terms.digest, idle)
 
     register()
 
