@@ -150,6 +150,7 @@ def test_sqlite_keeps_to_the_limits_and_hides_the_secret(tmp_path: Path) -> None
                 asked(database, f"SELECT {long}")
         with database.reading() as connection:
             assert len(connection.exec_driver_sql("SELECT secret FROM campaign").scalar_one()) == 64
+            assert connection.exec_driver_sql("SELECT length(zeroblob(100000000))").scalar_one() == 10**8
 
 
 def test_nothing_is_changed(database: Database, tmp_path: Path) -> None:
@@ -169,6 +170,9 @@ def test_a_question_has_its_time(database: Database) -> None:
     for columns in ("count(*)", "i"):  # the reading of rows takes its time too
         with pytest.raises(BadQuery, match="--seconds"):  # without a limit it would never end
             asked(database, f"{endless} SELECT {columns} FROM n", seconds=0.1)
+        with database.reading() as connection:  # others have no limit
+            bounded = endless.replace("FROM n", "FROM n WHERE i < 1000000")
+            assert connection.exec_driver_sql(f"{bounded} SELECT count(*) FROM n").scalar_one() == 10**6
         assert asked(database, "SELECT 1") == [(1,)]
 
 
