@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -10,6 +12,12 @@ from hypothesis import strategies as st
 from langford.arithmetic import limbs
 from langford.arithmetic.limbs import SPREAD_BOUND
 from langford.kernels.cpu.carry_save import add_words, make_room, spread_carries
+from langford.methods import METHODS
+from langford.methods.polyphase.cpu import PolyphaseOnCpu
+from langford.methods.polyphase.plan import PolyphasePlan
+from langford.methods.shifted.cpu import ShiftedOnCpu
+from langford.methods.shifted.plan import ShiftedPlan
+from langford.problem import Problem
 
 WORDS = 3
 TERMS = st.integers(-(2**191), 2**191 - 1)
@@ -51,6 +59,30 @@ def test_beyond_the_bound_carries_are_spread() -> None:
     assert make_room(total, residues, 1, pending) == 1
     assert total[0] == 0
     assert limbs.to_int(total) == 2**62
+
+
+@pytest.mark.parametrize("method", ["polyphase", "shifted"])
+def test_kernels_spread_the_carries_of_full_limbs(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As after 2^31 terms, which take minutes.
+    plan, full = METHODS[method].plan(Problem.langford(11), 0), 2**63 - 2**32
+    assert isinstance(plan, PolyphasePlan | ShiftedPlan)
+    processor = PolyphaseOnCpu(plan) if isinstance(plan, PolyphasePlan) else ShiftedOnCpu(plan)
+    kernel = processor._kernel  # noqa: SLF001
+
+    def from_full_limbs(*arguments: Any) -> Any:
+        *others, total, residues, _ = arguments
+        numbers = [np.zeros_like(total), np.zeros_like(residues)]
+        empty = [number.copy() for number in numbers]
+        for number in numbers:
+            number[0] = full
+        found = kernel(*others, *empty, 0)
+        assert kernel(*others, *numbers, SPREAD_BOUND) == found
+        assert [limbs.to_int(number) - full for number in numbers] == [limbs.to_int(number) for number in empty]
+        assert numbers[0][0] < 2**62
+        return found
+
+    monkeypatch.setattr(processor, "_kernel", from_full_limbs)
+    processor.evaluate(0)
 
 
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=8))
