@@ -8,9 +8,9 @@ import pytest
 
 import langford as library
 from langford.devices import CPU, Cuda, Device
-from langford.errors import BadInput, MethodDoesNotApply
+from langford.errors import BadDepth, BadInput, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, chosen_plan, fastest_method
-from langford.methods.choice import MANY_TASKS, task_depth
+from langford.methods.choice import MANY_TASKS, fastest, task_depth
 from langford.methods.speeds import Growth, Speeds
 from langford.problem import Problem
 from tests.support.command_line import Run
@@ -39,12 +39,19 @@ def test_the_rule_asks_for_the_problem_and_the_kind_of_device() -> None:
     # An odd number of even differences: the second version does not apply.
     assert chosen(Problem.langford(first + 1)) == "shifted"
     assert chosen(Problem.from_differences(range(1, 2 * first, 2))) == "shifted2"
+    # Each is faster than those before it: of two from the same n on, the second.
+    both = [METHODS[name] for name in ("polyphase", "shifted2", "shifted")]
+    assert fastest(Problem.langford(first), both, "cpu").name == "shifted"
 
 
 def test_a_device_without_a_kernel_of_a_method_leaves_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
     polyphase = METHODS["polyphase"]
     monkeypatch.setattr(type(polyphase), "evaluators", {"cpu": polyphase.evaluators["cpu"]})
     assert [chosen(Problem.langford(8), kind) for kind in ("cpu", "cuda")] == ["polyphase", "shifted2"]
+    for name in ("miller", "regular"):
+        monkeypatch.setattr(type(METHODS[name]), "evaluators", {"cpu": METHODS[name].evaluators["cpu"]})
+    with pytest.raises(MethodDoesNotApply, match="miller has no kernel for cuda"):
+        chosen(Problem.langford(9, 3), "cuda")
 
 
 def test_a_seed_asks_for_a_method_that_has_one() -> None:
@@ -105,6 +112,23 @@ def test_a_time_of_tasks_needs_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(BadInput, match="how long polyphase takes on a core: give a depth instead"):
         task_depth(problem, method, CPU, 20.0)
     assert task_depth(problem, method, CPU, at_most=1.0) == method.suggested_depth(problem)
+
+
+@pytest.mark.parametrize(("name", "depth"), [("polyphase", 8), ("miller", 1)])
+def test_a_gpu_without_a_benchmark_has_larger_tasks_than_a_core(
+    monkeypatch: pytest.MonkeyPatch, name: str, depth: int
+) -> None:
+    problem, method = Problem.langford(20), METHODS[name]
+    monkeypatch.setattr(type(method), "speeds", Speeds(pairs=Growth(17, 20)))
+    fewer = method.suggested_depth(problem) - Cuda.fewer_levels
+    assert task_depth(problem, method, Cuda()) == depth == max(method.depths(problem)[0], fewer)
+
+
+def test_a_depth_of_too_many_tasks_is_passed_over() -> None:
+    problem, method = Problem.langford(19), METHODS["miller"]
+    deepest = task_depth(problem, method, CPU, 1e-9)
+    with pytest.raises(BadDepth, match="gives more than"):
+        method.plan(problem, deepest + 1)
 
 
 # -- the plan ---------------------------------------------------------------------------------
