@@ -11,10 +11,12 @@ import pytest
 
 from db import Export, Ledger
 from jobs.verify.agreement import agreement
-from jobs.verify.confirmation import Confirmation
+from jobs.verify.confirmation import Confirmation, confirming_plan
 from jobs.verify.second_method import advised, second_method
 from langford.arithmetic.residue import residue
-from langford.methods import MAX_SEED, Count, Method, PlanKey, plan_of
+from langford.devices import CPU, Cuda, Device
+from langford.errors import BadInput, MethodDoesNotApply
+from langford.methods import MAX_SEED, METHODS, Count, Method, PlanKey, plan_of
 from langford.methods.speed import Speed, whole_work
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -23,6 +25,9 @@ from tests.support.command_line import Run
 from tests.support.databases import new_ledger
 
 PROBLEM = Problem.langford(8)
+ROSA = Problem.named("rosa", 8)
+SAME = Problem.from_differences(range(1, 9), 17, [9])
+"""The same rows by another name."""
 
 
 def write_campaign(folder: Path, key: PlanKey, results: list[PartialResult], name: str = "eight") -> None:
@@ -109,8 +114,7 @@ def test_a_wrong_count_is_not_confirmed(langford: Run, tmp_path: Path) -> None:
     ],
 )
 def test_a_second_count_that_was_begun_is_resumed(langford: Run, tmp_path: Path, begun: str, chosen: str) -> None:
-    problem = Problem.named("rosa", 8)
-    key = PlanKey(problem, "shifted", 0)
+    key = PlanKey(ROSA, "shifted", 0)
     write_campaign(tmp_path, key, true_results(key))
     made = []
     for command in filter(None, begun.split(", ")):
@@ -160,6 +164,53 @@ def test_nothing_is_measured_for_the_choice(monkeypatch: pytest.MonkeyPatch) -> 
     assert second(PlanKey(Problem.langford(20), "shifted", 0), seeded=True) == "shifted"
     assert advised(PlanKey(Problem.langford(24), "shifted2", 8)) == "--method polyphase"
     assert advised(PlanKey(Problem.parse("starter-20"), "necklace", 0, 4)) == "--method necklace --seed 5"
+
+
+def begun(key: PlanKey) -> Mock:
+    """A campaign without all results."""
+    campaign = Mock(key=key)
+    campaign.name = key.name
+    campaign.reader.standing.return_value = Mock(missing=1, is_stopped=False)
+    return campaign
+
+
+def second_plan(
+    first: PlanKey,
+    other: PlanKey,
+    method: str | None = None,
+    seed: int | None = None,
+    depth: int | None = None,
+    device: Device = CPU,
+) -> PlanKey:
+    return confirming_plan([begun(other)], begun(first), method, seed, depth, [device])[0]
+
+
+def test_a_campaign_by_another_name_or_at_another_depth() -> None:
+    first, same = PlanKey(ROSA, "shifted", 0), PlanKey(SAME, "godfrey", 4)
+    assert second_plan(first, same) == same
+    assert second_plan(first, replace(same, problem=ROSA), depth=6) == PlanKey(ROSA, "godfrey", 6)
+
+
+@pytest.mark.parametrize(
+    ("first", "method", "seed", "words"),
+    [
+        (PlanKey(PROBLEM, "polyphase", 4), "polyphase", None, "is this same sum"),
+        (PlanKey(Problem.langford(9, 3), "miller", 1), None, 5, "no other method .* by a seed: choose another"),
+    ],
+    ids=["by no seed of its own", "no method has seeds"],
+)
+def test_no_plan_confirms(first: PlanKey, method: str | None, seed: int | None, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        second_plan(first, first, method, seed)
+
+
+def test_a_method_without_a_kernel_for_the_device_confirms_nothing_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, other = PlanKey(ROSA, "shifted", 0), PlanKey(ROSA, "godfrey", 4)
+    assert second_plan(first, other, device=Cuda()) == other
+    monkeypatch.setattr(type(METHODS["godfrey"]), "evaluators", {"cpu": METHODS["godfrey"].evaluators["cpu"]})
+    assert second_plan(first, other, device=Cuda()).method != "godfrey"
+    with pytest.raises(MethodDoesNotApply, match="no kernel for cuda"):
+        second_plan(first, other, "godfrey", device=Cuda())
 
 
 # -- what it says -----------------------------------------------------------------------------
