@@ -11,7 +11,7 @@ import pytest
 
 from db import Export, Ledger
 from jobs.verify.agreement import agreement
-from jobs.verify.confirmation import Confirmation, confirming_plan
+from jobs.verify.confirmation import Confirmation, confirmations, confirming_plan
 from jobs.verify.second_method import advised, second_method
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cuda, Device
@@ -168,7 +168,7 @@ def test_nothing_is_measured_for_the_choice(monkeypatch: pytest.MonkeyPatch) -> 
 
 def begun(key: PlanKey) -> Mock:
     """A campaign without all results."""
-    campaign = Mock(key=key)
+    campaign = Mock(key=key, problem=key.problem)
     campaign.name = key.name
     campaign.reader.standing.return_value = Mock(missing=1, is_stopped=False)
     return campaign
@@ -183,6 +183,15 @@ def second_plan(
     device: Device = CPU,
 ) -> PlanKey:
     return confirming_plan([begun(other)], begun(first), method, seed, depth, [device])[0]
+
+
+def test_a_campaign_that_is_begun_is_another_sum_of_what_is_asked_for() -> None:
+    first, polyphase = PlanKey(PROBLEM, "shifted", 4), PlanKey(PROBLEM, "polyphase", 4)
+    assert second_plan(first, polyphase) == polyphase
+    seeded = second_plan(first, polyphase, seed=9)
+    assert (seeded.method, seeded.seed) == ("shifted", 9)
+    seven = replace(polyphase, problem=Problem.langford(7))
+    assert second_plan(first, seven, "polyphase").problem == PROBLEM
 
 
 def test_a_campaign_by_another_name_or_at_another_depth() -> None:
@@ -211,6 +220,13 @@ def test_a_method_without_a_kernel_for_the_device_confirms_nothing_there(monkeyp
     assert second_plan(first, other, device=Cuda()).method != "godfrey"
     with pytest.raises(MethodDoesNotApply, match="no kernel for cuda"):
         second_plan(first, other, "godfrey", device=Cuda())
+
+
+@pytest.mark.parametrize(("problem", "compared"), [(PROBLEM, 1), (Problem.langford(7), 0)], ids=str)
+def test_only_counts_of_one_problem_are_compared(problem: Problem, compared: int) -> None:
+    campaign, other = begun(PlanKey(PROBLEM, "shifted", 4)), begun(PlanKey(problem, "polyphase", 4))
+    other.reader.standing.return_value.missing = 0
+    assert len([*confirmations(campaign, Mock(), [campaign, other])]) == compared
 
 
 # -- what it says -----------------------------------------------------------------------------

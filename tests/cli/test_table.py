@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -26,11 +27,11 @@ from jobs.reach.outbox import Outbox
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries
 from jobs.tables.forecast import TableForecast
-from jobs.tables.method_choice import MethodChoice
+from jobs.tables.method_choice import MethodChoice, left_of
 from langford.arithmetic.residue import residue
-from langford.devices import CPU, Device
-from langford.errors import Incomplete
-from langford.methods import Plan, PlanKey, plan_of
+from langford.devices import CPU, Cuda, Device
+from langford.errors import BadInput, Incomplete
+from langford.methods import METHODS, Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.problem.reference import SEQUENCES
 from langford.problem.sequences import OEIS
@@ -243,6 +244,39 @@ def test_a_search_confirms_no_sum_that_takes_long() -> None:
     large = Problem.langford(20)  # a search takes days where a sum takes a minute
     choice = MethodChoice([large], [CPU])
     assert choice.confirming_plan(large, choice.plan(large)).method == "shifted2"
+
+
+def test_small_problems_are_counted_on_a_core_and_others_on_the_device_of_the_table() -> None:
+    instant = int(METHODS["polyphase"].speeds.forecast(2).instant)
+    problems = [Problem.langford(n) for n in (instant, instant + 1, 23)]
+    choice = MethodChoice(problems, [Cuda()])
+    assert [choice.devices(each) for each in problems] == [[CPU], [Cuda()], [Cuda()]]
+    assert [choice.method(each).name for each in problems] == ["polyphase", "polyphase", "shifted2"]
+    assert MethodChoice(problems, [CPU]).method(problems[-1]).name == "polyphase"
+
+
+def test_a_small_problem_is_confirmed_on_a_core_if_a_method_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, regular = Problem.langford(9, 3), METHODS["regular"]
+    first, again = PlanKey(problem, "miller", 1), PlanKey(problem, "regular", 2)
+    begun = Mock(key=again, problem=problem)
+    begun.reader.standing.return_value = Mock(missing=1, is_stopped=False)
+    choice = MethodChoice([problem], [Cuda()], Mock(campaigns=lambda: [begun]))
+    monkeypatch.setattr(type(regular), "evaluators", {"cpu": regular.evaluators["cpu"]})
+    assert choice.second(problem, first) is begun
+    monkeypatch.setattr(type(regular), "evaluators", {})
+    with pytest.raises(BadInput, match=r"no other method .* leave --confirm out"):
+        choice.confirming_plan(problem, first)
+
+
+def test_the_second_sum_has_the_name_of_the_first() -> None:
+    rosa, same = Problem.named("rosa", 8), Problem.from_differences(range(1, 9), 17, [9])
+    second = MethodChoice([rosa], [CPU]).confirming_plan(rosa, PlanKey(same, "shifted", 0))
+    assert second.problem == same != rosa
+
+
+def test_a_campaign_without_all_results_has_something_left() -> None:
+    standing = Mock(share_done=1.0, missing=1)  # the work of the last task is too small for the sum
+    assert left_of(Mock(**{"reader.standing.return_value": standing})) > 0
 
 
 def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path) -> None:
