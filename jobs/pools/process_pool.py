@@ -211,7 +211,7 @@ def _serve(
         while True:
             try:
                 token, index = pipe.recv()
-            except EOFError:
+            except (EOFError, OSError):  # the latter where the other end closed before it had read all news
                 return
             # With its first task, which is then known to be lost if the device refuses.
             plan = plan or _ready(key, device, kernels)

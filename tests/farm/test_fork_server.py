@@ -6,6 +6,7 @@ Every server imports this module, which imports little.
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -222,3 +224,12 @@ def test_nothing_outlives_the_owner(tmp_path: Path, load: str, before: str, then
     while any(Path(f"/proc/{process}").exists() for process in processes):
         assert time.monotonic() < deadline, "processes outlive their owner"
         time.sleep(0.01)
+
+
+def test_a_worker_whose_parent_was_killed_before_it_read_all_news_ends_without_a_traceback() -> None:
+    from jobs.pools.process_pool import _serve
+
+    parents, workers = multiprocessing.Pipe()
+    workers.send("news")
+    parents.close()
+    _serve(Mock(), [Mock()], [Mock()], "", None, 0, workers)
