@@ -118,6 +118,21 @@ def test_what_a_command_wrote_is_replaced_by_the_same_command(prepared: Run, tmp
     assert written[0] < written[1]
 
 
+def test_an_export_is_not_replaced_by_one_that_lacks_its_results(prepared: Run, tmp_path: Path) -> None:
+    assert prepared("run", "8", "--name", "eight").returncode == 0
+    assert prepared("delete", "eight", "--yes").returncode == 0
+    kept = tmp_path / "eight.jsonl.gz"
+    content = kept.read_bytes()
+    refusal = f"langford: {kept.name} has 1 result of eight that the export of {{}} lacks: give another --out\n"
+    assert prepared("create", "8", "--name", "eight").returncode == 0
+    assert prepared("export", "eight").stderr == refusal.format("eight")
+    assert prepared("export", "seven", "--out", kept.name).stderr == refusal.format("seven")
+    assert prepared("export", "eight", "--damaged").stderr == refusal.format("eight")
+    assert kept.read_bytes() == content
+    assert prepared("run", "eight").returncode == 0
+    assert prepared("export", "eight").returncode == 0
+
+
 def test_a_file_for_scripts_is_only_removed_if_it_is_one(langford: Run, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     for content, is_left in (("http://127.0.0.1:8765\n", False), ("", False), ("see http://127.0.0.1\n", True)):

@@ -136,6 +136,7 @@ def export(
         name = campaign.name
         exported = campaign.reader.trusted_export()
     file, doubtful = out or exchange.file_of(name), exported.left_out
+    exchange.require_superseded(file, exported.content, doubtful)
     signature = signatures.write(file, exported.content, exchange.RESULTS, key)
     if doubtful:
         display.say(
@@ -164,7 +165,9 @@ def _export_readable(name: str, ledger: Path, out: Path | None, key: Path | None
         raise BadInput(f"{ledger} is not the file of a ledger, which --damaged reads: name it with --ledger")
     saved = salvaged(ledger, name)
     file = out or exchange.file_of(name)
-    signature = signatures.write(file, saved.to_bytes(), exchange.RESULTS, key)
+    content = saved.to_bytes()
+    exchange.require_superseded(file, content)
+    signature = signatures.write(file, content, exchange.RESULTS, key)
     results, tasks = len(saved.results), several(saved.tasks, "result")
     document = {"campaign": name, "results": results, "tasks": saved.tasks, "file": str(file)}
     document |= {"signature": None if signature is None else str(signature), **promise_document(saved.promise)}
