@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
+from langford.arithmetic import limbs
 from langford.methods import METHODS, merge
 from langford.methods.necklace.cuda import NecklaceOnGpu
 from langford.methods.necklace.plan import NecklacePlan
@@ -91,6 +93,31 @@ def test_the_widest_words_of_the_longest_circle_on_the_host(problem: Problem) ->
     gpu = NecklaceOnGpu(plan, partial(_on_host, 5), threads=32)
     for index in (1, 2, 3):
         assert gpu.evaluate(index) == exactly(plan, index)
+
+
+TWO_TERMS = """
+// The first term from the word on whose 39 lowest bits are 0, and the same word's of a product of −2^25.
+extern "C" __global__ void two_terms(i64 first, int gap, i64 *one, i64 *other) {
+    for (u64 word = first;; word++) {
+        Total total = {}, again = {};
+        add_term({word, 1}, gap, total);
+        if (!total.found || total.limbs[0] || total.limbs[1] & 127) continue;
+        add_term({word, -(1 << 25)}, gap, again);
+        for (int k = 0; k < 2 * TERM_WORDS; k++) one[k] = total.limbs[k], other[k] = again.limbs[k];
+        return;
+    }
+}
+"""
+
+
+def test_a_carry_passes_a_word_of_zeros_on_the_host() -> None:
+    plan = plan_of(starter(31), 2)
+    text = f"#define FREE 5\n{text_of(partial(NecklaceOnGpu, plan))}{TWO_TERMS}"
+    one, other = limbs.zero(plan.term_bound), limbs.zero(plan.term_bound)
+    program = host_program()(text, "two_terms", 32)
+    for start, gap in zip(plan.prefixes[1:4].tolist(), plan.gaps[1:4].tolist(), strict=True):
+        program.launch("two_terms", np.int64(start), np.int32(gap), one, other)
+        assert limbs.to_int(other) == -(2**25) * limbs.to_int(one) != 0
 
 
 @pytest.mark.exhaustive
