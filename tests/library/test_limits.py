@@ -153,7 +153,7 @@ def moved(low, high, by):  # type: ignore[no-untyped-def]
     return rows.down(row, by), rows.up(row, by)
 
 
-@pytest.mark.parametrize("by", [0, 1, 63, 64, 65, 126, 127])
+@pytest.mark.parametrize("by", [0, 1, 63, 64, 65, 126, 127, 128])
 def test_rows_of_two_words_move_by_any_distance(by: int) -> None:
     for row in (1, 2**63, 2**64, 2**127, 2**128 - 1, 2**127 + 2**64 + 2**63 + 1):
         down, up = moved(np.uint64(row % 2**64), np.uint64(row >> 64), by)
