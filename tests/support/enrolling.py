@@ -20,14 +20,14 @@ def enrol(
     host: str,
     process: str,
     device_kind: str = "cpu",
-    kernels: str | None = None,
+    kernels: str = "",
     terms: Terms = EVERYTHING,
     **equipment: Any,
 ) -> None:
     """As a campaign's :meth:`db.WorkerCampaign.enrol`."""
     database, machine = ledger.database, dict.fromkeys(EQUIPMENT) | equipment
     identity = Identity(
-        worker_id=worker_id, host=host, process=process, device_kind=device_kind, kernels=kernels or "", **machine
+        worker_id=worker_id, host=host, process=process, device_kind=device_kind, kernels=kernels, **machine
     )
 
     @retried
