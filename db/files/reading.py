@@ -10,7 +10,6 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -77,11 +76,6 @@ def read_export(file: Path) -> Export:
         raise BadExport(
             f"{name} cannot be read ({error}): get it again, or use the version that wrote it"
         ) from error
-
-
-def written_export(content: bytes) -> Export:
-    """The export in what this program has written."""
-    return _export(_LineReader(BytesIO(content)))
 
 
 def _export(lines: _LineReader) -> Export:

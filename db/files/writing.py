@@ -33,7 +33,7 @@ class TrustedFile:
     """An export of the results that are not in doubt; ``left_out``: the tasks whose results are."""
 
     content: bytes
-    results: int
+    tasks: tuple[int, ...]  # whose results it has
     promise: Promise | None
     left_out: tuple[int, ...]
 

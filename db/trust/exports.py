@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from db.files.exports import Export
-from db.files.writing import TrustedFile, written
+from db.files.writing import Evaluated, TrustedFile, written
 from db.records import CampaignRecord
 from db.store.transaction import Transaction
 from db.trust import waiting
@@ -24,6 +26,13 @@ def trusted(transaction: Transaction, campaign: CampaignRecord) -> TrustedFile:
     promise = waiting.promise(transaction, campaign)
     promise = None if promise is None else promise.without(doubtful)
     contents = computations.contents(transaction, doubtful)
-    results = (pair for pair in computations.of_results(transaction) if pair[0].result.index not in doubtful)
-    content = written(campaign.name, campaign.key, campaign.tasks, promise, contents, results)
-    return TrustedFile(content, contents.results, promise, tuple(sorted(doubtful)))
+    tasks: list[int] = []
+
+    def results() -> Iterator[Evaluated]:
+        for evaluation, computation in computations.of_results(transaction):
+            if evaluation.result.index not in doubtful:
+                tasks.append(evaluation.result.index)
+                yield evaluation, computation
+
+    content = written(campaign.name, campaign.key, campaign.tasks, promise, contents, results())
+    return TrustedFile(content, tuple(tasks), promise, tuple(sorted(doubtful)))

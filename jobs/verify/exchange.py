@@ -9,7 +9,7 @@ from pathlib import Path
 
 from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone, Unreplicated
-from db.files.reading import agreed_plan, in_words, written_export
+from db.files.reading import agreed_plan, in_words
 from db.files.writing import TrustedFile
 from db.identity import Identity
 from db.states import EventKind
@@ -17,7 +17,7 @@ from jobs.verify import signatures
 from langford.errors import BadInput, CheckFailed
 from langford.machine.outputs import OutputForm
 from langford.machine.process import user
-from langford.methods import Count, Plan, merge
+from langford.methods import Count, Plan, PlanKey, merge
 from langford.words import several
 
 RESULTS = OutputForm("an export", rb'\{"format": "langford results ')
@@ -45,13 +45,13 @@ def validated(file: Path) -> Export:
     return export
 
 
-def require_superseded(file: Path, content: bytes, left_out: Collection[int] = ()) -> None:
+def require_superseded(file: Path, name: str, key: PlanKey, tasks: Collection[int]) -> None:
     """Raises BadInput where a file has results that the export, which is to replace it, lacks.
 
     Args:
         file: a damaged export in it may be replaced.
-        content: of the new export.
-        left_out: the tasks whose results it leaves out because they are in doubt.
+        name, key: of the campaign that is exported.
+        tasks: whose results the export has, or leaves out because they are in doubt.
     """
     if not (file.is_file() and RESULTS.fits(file)):
         return
@@ -59,19 +59,14 @@ def require_superseded(file: Path, content: bytes, left_out: Collection[int] = (
         earlier = read_export(file)
     except BadExport:
         return
-    export = written_export(content)
-    lost = _tasks(earlier)
-    if earlier.key == export.key:
-        lost -= _tasks(export).union(left_out)
+    lost = {evaluation.result.index for evaluation in earlier.results}
+    if earlier.key == key:
+        lost -= set(tasks)
     if lost:
         raise BadInput(
-            f"{file} has {several(len(lost), 'result')} of {earlier.name} that the export of {export.name} lacks: "
+            f"{file} has {several(len(lost), 'result')} of {earlier.name} that the export of {name} lacks: "
             "give another --out"
         )
-
-
-def _tasks(export: Export) -> set[int]:
-    return {evaluation.result.index for evaluation in export.results}
 
 
 def take(ledger: Ledger, file: Path, export: Export | None = None) -> tuple[Campaign, list[EventKind | None]]:

@@ -90,19 +90,17 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         # A command that was killed may have written the export already.
         if file.exists() and not exchange.holds(file, kept):
             raise BadInput(f"{file} exists, and the export of {name} would replace it: give another --out")
-        doubtful = kept.left_out
-        what = f"{name} with results of {kept.results:,} of its {several(campaign.tasks, 'task')}"
+        doubtful, results = kept.left_out, len(kept.tasks)
+        what = f"{name} with results of {results:,} of its {several(campaign.tasks, 'task')}"
         if doubtful:
             what += f", and {several(len(doubtful), 'result')} in doubt, which would be lost"
         kept_in = f"{what} is kept in {file}"
         if not (yes or display.confirmed(f"{kept_in}. Delete the campaign?")):
             raise BadInput(f"{kept_in}: answer the question on a terminal, or give --yes")
         exchange.delete(campaign, kept, file)
-    document = {"campaign": name, "results": kept.results, "left_out": doubtful, "file": str(file)}
+    document = {"campaign": name, "results": results, "left_out": doubtful, "file": str(file)}
     lost = f"\n{several(len(doubtful), 'result')} in doubt lost" if doubtful else ""
-    words = (
-        f"{name} is deleted; {several(kept.results, 'result')} kept in {file}\npromise   {in_words(kept.promise)}"
-    )
+    words = f"{name} is deleted; {several(results, 'result')} kept in {file}\npromise   {in_words(kept.promise)}"
     display.outcome(words + lost, {**document, **promise_document(kept.promise)}, as_json)
 
 

@@ -136,7 +136,7 @@ def export(
         name = campaign.name
         exported = campaign.reader.trusted_export()
     file, doubtful = out or exchange.file_of(name), exported.left_out
-    exchange.require_superseded(file, exported.content, doubtful)
+    exchange.require_superseded(file, name, campaign.key, [*exported.tasks, *doubtful])
     signature = signatures.write(file, exported.content, exchange.RESULTS, key)
     if doubtful:
         display.say(
@@ -144,13 +144,13 @@ def export(
             f"`langford verify {name} --waiting`, then export again"
         )
     lines = [
-        f"{exported.results:,} of {several(campaign.tasks, 'result')} of {name} in {file}",
+        f"{len(exported.tasks):,} of {several(campaign.tasks, 'result')} of {name} in {file}",
         f"promise   {in_words(exported.promise)}",
         *([] if signature is None else [f"signed in {signature}"]),
     ]
     document = {
         "campaign": name,
-        "results": exported.results,
+        "results": len(exported.tasks),
         "left_out": doubtful,
         "tasks": campaign.tasks,
         "file": str(file),
@@ -165,9 +165,10 @@ def _export_readable(name: str, ledger: Path, out: Path | None, key: Path | None
         raise BadInput(f"{ledger} is not the file of a ledger, which --damaged reads: name it with --ledger")
     saved = salvaged(ledger, name)
     file = out or exchange.file_of(name)
-    content = saved.to_bytes()
-    exchange.require_superseded(file, content)
-    signature = signatures.write(file, content, exchange.RESULTS, key)
+    exchange.require_superseded(
+        file, saved.name, saved.key, [evaluation.result.index for evaluation in saved.results]
+    )
+    signature = signatures.write(file, saved.to_bytes(), exchange.RESULTS, key)
     results, tasks = len(saved.results), several(saved.tasks, "result")
     document = {"campaign": name, "results": results, "tasks": saved.tasks, "file": str(file)}
     document |= {"signature": None if signature is None else str(signature), **promise_document(saved.promise)}
